@@ -17,7 +17,6 @@ from benchmarks.characters import corpora_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.templates import PRESETS
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels.mapping import TagMapping, read_mapping, write_mapping
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import Run, Schedule
@@ -96,12 +95,11 @@ def passes(made: Problem, count: int) -> dict[str, Any]:
     labels = len(made.model.space)
     recipe = for_bundles(Recipe(), labels) if len(made.model.space.views) > 1 else Recipe()
     trainer, times, candidates = recipe.trainer(), [], made.objective.encoded.evidence.candidates
-    with one_blas_thread():
-        state = trainer.start(made.objective, made.model.weights)
-        for _ in range(1 + count):
-            begin = time.perf_counter()
-            trainer.step(made.objective, state)
-            times.append(time.perf_counter() - begin)
+    state = trainer.start(made.objective, made.model.weights)
+    for _ in range(1 + count):
+        begin = time.perf_counter()
+        trainer.step(made.objective, state)
+        times.append(time.perf_counter() - begin)
     tokens = int(made.objective.encoded.sentence_ptr[-1])
     return {
         "labels": labels,

@@ -81,7 +81,6 @@ def iteration(work: Workload, threads: int, iterations: int) -> dict[str, Any]:
     """Seconds per L-BFGS iteration: the loss, the gradient, the line search and the optimiser's vectors."""
     from dataclasses import replace
 
-    from tagweave.kernels.compiled_code import one_blas_thread
     from tagweave.learning.full_batch import LBFGS
     from tagweave.training.fit import prepare
 
@@ -89,14 +88,13 @@ def iteration(work: Workload, threads: int, iterations: int) -> dict[str, Any]:
     problem = prepare([work.train], replace(work.recipe, features="observed", edges=False, threads=threads))
     features = time.perf_counter() - begin
     times, losses = [], []
-    with one_blas_thread():
-        trainer = LBFGS()
-        state = trainer.start(problem.objective, np.zeros(problem.objective.size))
-        for _ in range(iterations):
-            begin = time.perf_counter()
-            trainer.step(problem.objective, state)
-            times.append(time.perf_counter() - begin)
-            losses.append(state.loss)
+    trainer = LBFGS()
+    state = trainer.start(problem.objective, np.zeros(problem.objective.size))
+    for _ in range(iterations):
+        begin = time.perf_counter()
+        trainer.step(problem.objective, state)
+        times.append(time.perf_counter() - begin)
+        losses.append(state.loss)
     return {
         "features": features,
         "iteration": statistics.median(times[1:]),

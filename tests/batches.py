@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 from tagweave.evidence.sequences import Evidence
-from tagweave.kernels import chain
+from tagweave.kernels import chain, products
 from tagweave.labels.sets import LabelRows
 from tagweave.structures.chain import ChainScores
 from tagweave.structures.lockstep import Sums as SumsOfBatch
@@ -134,10 +134,11 @@ def run(case: Case, restricted: bool, dtype: type[np.floating[Any]], dense: bool
     T, start, end = (np.exp((array - top).astype(dtype)) for array, top in _scaled(case))
     alpha, gamma, beyond = (np.full(E.shape, np.nan, dtype) for _ in range(3))
     scale, log_z = np.zeros(len(rows), dtype), np.zeros(len(order))
-    chain.forward(E, shift, steps, T, start, end, lists, alpha, scale, log_z)
-    chain.backward(E, steps, np.ascontiguousarray(T.T), end, lists, alpha, scale, gamma, beyond)
+    chain.forward(E, shift, steps, T, products.panels(T), start, end, lists, alpha, scale, log_z)
+    back = np.ascontiguousarray(T.T)
+    chain.backward(E, steps, back, products.panels(back), end, lists, alpha, scale, gamma, beyond)
     pairs = np.zeros(T.shape, dtype)
-    chain.add_pairs(alpha, beyond, steps, 1, lists, np.empty(case.scores.shape, dtype), pairs)
+    chain.add_pairs(alpha, beyond, steps, 1, lists, pairs)
     found = SumsOfBatch(log_z, gamma, alpha, beyond, steps, lists, len(T))
     gamma, xi = found.marginals(), found.pairs(T)
     log_z_of = dict(zip(order.tolist(), log_z.tolist(), strict=True))

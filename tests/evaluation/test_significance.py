@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import wilcoxon
 
 from tagweave.evaluation import score
 from tagweave.evaluation.score import f_of_counts, randomisation_test, share_of_counts, wilcoxon_test
@@ -106,6 +107,18 @@ def test_wilcoxon_leaves_out_undefined_scores_and_equal_pairs():
     assert wilcoxon_test(*padded) == wilcoxon_test(first, second) == 2 / 2**5
     assert wilcoxon_test([float("nan")], [1.0]) == 1
     assert wilcoxon_test([], []) == 1
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 5, 12, 30, 50, 51, 200])
+@pytest.mark.parametrize("decimals", [1, 9])
+@pytest.mark.filterwarnings("ignore:Exact p-value")
+def test_wilcoxon_is_scipys(pairs: int, decimals: int) -> None:
+    rng = np.random.default_rng(pairs)
+    differences = np.round(rng.normal(0.3, 1, pairs), decimals)
+    differences = differences[differences != 0]
+    how = "exact" if len(differences) <= 50 and len(set(abs(differences))) == len(differences) else "approx"
+    expected = wilcoxon(differences, method=how).pvalue
+    assert wilcoxon_test(differences, np.zeros(len(differences))) == pytest.approx(expected, rel=1e-9)
 
 
 def test_wilcoxon_ranks_differences_alike_that_differ_by_rounding():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batches import EXACT, SINGLE, Case, Sums, cases, check, run
-from tagweave.kernels import chain
+from tagweave.kernels import chain, products
 
 COPIES = 300
 
@@ -116,14 +116,29 @@ def test_lockstep_rows(lengths: list[int]) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("rows", [0, 1, 3, 4, 41])
-@pytest.mark.parametrize("labels", [5, 64, 77, 1031])
+@pytest.mark.parametrize("labels", [1, 2, 3, 4, 5, 9, 13, 24, 30, 44, 77, 1031])
 def test_multiply(dtype: type, rows: int, labels: int) -> None:
     rng = np.random.default_rng(rows)
     left, right = rng.random((rows, labels)).astype(dtype), rng.random((labels, labels)).astype(dtype)
     left[rng.random(left.shape) < 0.5] = 0
     out = np.full((rows, labels), np.nan, dtype)
-    chain.multiply(left, right, out)
-    np.testing.assert_allclose(out, left @ right, rtol=1e-5)
+    for matrix, transposed in ((right, False), (right.T, True)):
+        out[:] = np.nan
+        products.multiply(left, products.panels(matrix, transposed), out)
+        np.testing.assert_allclose(out, left @ right, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("labels", [4, 5, 9, 24, 30, 44, 77])
+@pytest.mark.parametrize("steps", [[0, 70, 140], [0, 80, 150, 151, 152], [0, 1, 2], [0, 5], [0]])
+def test_row_products(dtype: type, labels: int, steps: list[int]) -> None:
+    rng, rows = np.random.default_rng(labels), steps[-1]
+    alpha, beyond = rng.random((2, rows, labels)).astype(dtype)
+    pairs, expected = np.ones((labels, labels), dtype), np.ones((labels, labels))
+    for first, low, high in zip(steps[:-2], steps[1:-1], steps[2:], strict=True):
+        expected -= alpha[first : first + high - low].T.astype(float) @ beyond[low:high]
+    products.add_row_products(alpha, beyond, np.array(steps), -1, pairs)
+    np.testing.assert_allclose(pairs, expected, rtol=1e-4)
 
 
 def _every_label(rows: int, labels: int) -> chain.Lists:
@@ -141,7 +156,7 @@ def test_add_pairs_adds_the_rows_from_the_second_step_on(sign: int, lists: chain
         expected += sign * alpha[first : first + high - low].T @ beyond[low:high]
     cells = (1, 150) if len(lists.ptr) else (30, 5)
     alpha, beyond = alpha.reshape(cells), beyond.reshape(cells)
-    chain.add_pairs(alpha, beyond, np.array(steps), sign, lists, np.empty((30, 5)), pairs)
+    chain.add_pairs(alpha, beyond, np.array(steps), sign, lists, pairs)
     np.testing.assert_allclose(pairs, expected, rtol=1e-12)
 
 
@@ -186,6 +201,9 @@ def test_a_label_that_no_sequence_reaches_has_marginal_0_whatever_follows() -> N
     steps, start = np.arange(5), np.array([1, 0], np.float32)
     alpha, gamma, beyond = (np.zeros((4, 2), np.float32) for _ in range(3))
     shift, scale, log_z = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros(1)
-    chain.forward(ones, shift, steps, transition, start, end, chain.ALL, alpha, scale, log_z)
-    chain.backward(ones, steps, np.ascontiguousarray(transition.T), end, chain.ALL, alpha, scale, gamma, beyond)
+    chain.forward(
+        ones, shift, steps, transition, products.panels(transition), start, end, chain.ALL, alpha, scale, log_z
+    )
+    back = products.panels(transition, transposed=True)
+    chain.backward(ones, steps, transition, back, end, chain.ALL, alpha, scale, gamma, beyond)
     np.testing.assert_allclose(gamma, [[1, 0]] * 4)

@@ -225,7 +225,7 @@ def test_a_cancelled_training_keeps_the_best_weights_and_a_checkpoint_to_resume_
     def weights(run: Run) -> Any:
         objective = Logistic.random()
         scores = iter([0.9, 0.5, 0.1, 0.2])
-        trainer = LEARNERS[learner](**({"restart": 1} if learner == "cg" else {}))  # else it needs one iteration only
+        trainer = LEARNERS[learner]()
         return train(trainer, objective, np.zeros(objective.size), run, lambda _: next(scores))
 
     every = Schedule(3, checkpoint=tmp_path / "c", identity="r")

@@ -14,7 +14,6 @@ from tagweave.corpus.sentence import Layer
 from tagweave.estimators.sequences import TokenSequence, layers_of
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.kernels.decode import best_sequences
 from tagweave.kernels.weight_vectors import type_scores
 from tagweave.labels.sets import LabelSets
@@ -170,8 +169,7 @@ def best_labels(
 
 def marginals(model: ChainModel, encoded: Encoded, threads: int = 1) -> list[list[dict[str, float]]]:
     """The probability of every label at every token, by sentence."""
-    with one_blas_thread():
-        gamma, _ = model.marginals(encoded, None, threads)
+    gamma, _ = model.marginals(encoded, None, threads)
     names = model.space.names
     return _by_sentence([dict(zip(names, row, strict=True)) for row in gamma.tolist()], encoded)
 
@@ -179,12 +177,11 @@ def marginals(model: ChainModel, encoded: Encoded, threads: int = 1) -> list[lis
 def k_best_labels(model: ChainModel, encoded: Encoded, k: int) -> list[list[tuple[list[str], float]]]:
     """The k best label sequences of every sentence, with their probabilities."""
     names, rankings = model.space.names, []
-    with one_blas_thread():
-        _, log_z = model.marginals(encoded)
-        for sentence in range(len(encoded)):
-            sequences, scores = model.k_best(encoded, sentence, k)
-            labels = [[names[number] for number in sequence] for sequence in sequences.tolist()]
-            rankings.append(list(zip(labels, np.exp(scores - log_z[sentence]).tolist(), strict=True)))
+    _, log_z = model.marginals(encoded)
+    for sentence in range(len(encoded)):
+        sequences, scores = model.k_best(encoded, sentence, k)
+        labels = [[names[number] for number in sequence] for sequence in sequences.tolist()]
+        rankings.append(list(zip(labels, np.exp(scores - log_z[sentence]).tolist(), strict=True)))
     return rankings
 
 
@@ -192,8 +189,7 @@ def sequence_probability(model: ChainModel, sentence: TokenSequence, labels: Seq
     """Compute the probability of a label sequence. Raises ValueError for another length or unknown labels."""
     (layer,) = layers_of([labels], [len(sentence)], "labels")
     encoded, masks = evidence(model, encode(model, [sentence]), [layer])
-    with one_blas_thread():
-        (free,), (given,) = (model.marginals(encoded, which)[1].tolist() for which in (None, masks))
+    (free,), (given,) = (model.marginals(encoded, which)[1].tolist() for which in (None, masks))
     return exp(given - free)
 
 

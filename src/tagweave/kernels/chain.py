@@ -24,14 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import fused, inner, kernel
-from tagweave.kernels.instructions import allocate, flat, multiply_tiles
+from tagweave.kernels import inner, kernel
+from tagweave.kernels.instructions import allocate, flat
+from tagweave.kernels.products import add_row_products, multiply
 
 Floats = NDArray[Any]
 
-_BLAS_WORK = 600  # multiplications above which a BLAS call costs less than the loop (measured at 4, 42 and 400 labels)
-_WIDE = 64  # labels from which tiles are faster than BLAS, which copies a matrix before it multiplies it
-_MANY, _FAR_APART = 32, 1024  # rows, and labels, from which BLAS is faster: caches then hold few rows of a column
+_FEW = 4  # labels below which there are no vectors of them
 _TINY = 1e-30
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -194,46 +193,6 @@ def _label(lists, q, low):
     return _U(lists.labels[q]) if lists.ptr.shape[0] else q - low
 
 
-@kernel
-def multiply(left, right, out):
-    """out = left @ right for float[B, Y], float[Y, Y]."""
-    B, Y = left.shape
-    if Y >= _WIDE and (B < _MANY or Y < _FAR_APART):
-        whole = B - B % 4
-        multiply_tiles(left[:whole], right, out[:whole])
-        _multiply_few(left[whole:], right, out[whole:])
-    elif B * Y * Y > _BLAS_WORK:
-        np.dot(left, right, out)
-    else:
-        for b in range(_U(B)):
-            for j in range(_U(Y)):
-                out[b, j] = 0
-            for i in range(_U(Y)):
-                for j in range(_U(Y)):
-                    out[b, j] += left[b, i] * right[i, j]
-
-
-@fused
-def _multiply_few(left, right, out):
-    """`multiply` for few rows: four rows of `right` at a time are added to a row of `out`."""
-    Y, i = _U(right.shape[1]), _U(0)
-    for b in range(_U(left.shape[0])):
-        for j in range(Y):
-            out[b, j] = 0
-    while i + _U(4) <= Y:
-        ii, iii, iv = i + _ONE, i + _U(2), i + _U(3)
-        for b in range(_U(left.shape[0])):
-            w, x, y, z = left[b, i], left[b, ii], left[b, iii], left[b, iv]
-            for j in range(Y):
-                out[b, j] = out[b, j] + w * right[i, j] + x * right[ii, j] + y * right[iii, j] + z * right[iv, j]
-        i += _U(4)
-    while i < Y:
-        for b in range(_U(left.shape[0])):
-            for j in range(Y):
-                out[b, j] += left[b, i] * right[i, j]
-        i += _ONE
-
-
 @inner
 def _multiply_listed(left, right, lists, of, into, product):
     """product[k] = the product of the cells of row `of` with `right`, for the k-th label of row `into`."""
@@ -256,14 +215,14 @@ def _multiply_listed(left, right, lists, of, into, product):
 
 
 @kernel
-def forward(E, shift, steps, T, start, end, lists, alpha, scale, log_z):
+def forward(E, shift, steps, T, panels, start, end, lists, alpha, scale, log_z):
     """Fill alpha float[n, Y] and scale float[n]; rows of alpha sum to 1.
 
     log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed, or where the allowed ones
     have so small a share of the sum that the share lost to underflow might be larger.
     """
-    Y, e, a = _U(T.shape[0]), flat(E), flat(alpha)
-    product, sums = allocate(log_z.shape[0], np.float64), allocate(T.shape[0], E.dtype)
+    Y, e, a = _U(start.shape[0]), flat(E), flat(alpha)
+    product, sums = allocate(log_z.shape[0], np.float64), allocate(start.shape[0], E.dtype)
     for b in range(_U(log_z.shape[0])):
         product[b] = 1
         log_z[b] = 0
@@ -271,7 +230,7 @@ def forward(E, shift, steps, T, start, end, lists, alpha, scale, log_z):
         first, last = steps[t], steps[t + 1]
         before = steps[t - 1] if t else first
         if t and not lists.ptr.shape[0]:
-            multiply(alpha[before : before + last - first], T, alpha[first:last])
+            multiply(alpha[before : before + last - first], panels, alpha[first:last])
         going_on = steps[t + 2] - last if t + 2 < steps.shape[0] else 0
         for b in range(_U(last - first)):
             r = _U(first) + b
@@ -318,21 +277,21 @@ def _final(alpha, end, lists, low, high):
 
 
 @kernel
-def backward(E, steps, transposed, end, lists, alpha, scale, gamma, beyond):
+def backward(E, steps, transposed, panels, end, lists, alpha, scale, gamma, beyond):
     """Fill gamma, and beyond[r, j] = E[r, j] beta[r, j] / Z: xi[r, i, j] = alpha[s, i] T[i, j] beyond[r, j], with s the
     row before r.
 
-    transposed float[Y, Y] is T with rows and columns exchanged, row-major.
+    transposed float[Y, Y] is T with rows and columns exchanged; lists need it, and all labels need its panels.
     """
-    Y, n = _U(transposed.shape[0]), steps.shape[0] - 1
+    Y, n = _U(end.shape[0]), steps.shape[0] - 1
     e, a, g, x = flat(E), flat(alpha), flat(gamma), flat(beyond)
     least = E.dtype.type(1e-37 if E.itemsize == 4 else 1e-300)
-    beta = np.empty((steps[1] - steps[0] if n else 0, transposed.shape[0]), E.dtype)
+    beta = np.empty((steps[1] - steps[0] if n else 0, end.shape[0]), E.dtype)
     for t in range(n - 1, -1, -1):
         first, last = steps[t], steps[t + 1]
         going_on = steps[t + 2] - last if t + 1 < n else 0
         if going_on and not lists.ptr.shape[0]:
-            multiply(beyond[last : last + going_on], transposed, beta[:going_on])
+            multiply(beyond[last : last + going_on], panels, beta[:going_on])
         for b in range(_U(last - first)):
             r = _U(first) + b
             low, high = _span(lists, r, Y)
@@ -364,16 +323,6 @@ def weigh(values, steps, lists, weights):
 
 
 @kernel
-def _rows_before(alpha, steps, before):
-    """before[r] = alpha of the position before, from the second step on."""
-    for t in range(1, steps.shape[0] - 1):
-        back = _U(steps[t] - steps[t - 1])
-        for r in range(_U(steps[t]), _U(steps[t + 1])):
-            for j in range(_U(alpha.shape[1])):
-                before[r, j] = alpha[r - back, j]
-
-
-@kernel
 def _add_row_pairs(alpha, beyond, steps, sign, lists, pairs):
     """`add_pairs`, row by row."""
     Y, a, x = _U(pairs.shape[0]), flat(alpha), flat(beyond)
@@ -390,20 +339,12 @@ def _add_row_pairs(alpha, beyond, steps, sign, lists, pairs):
                         pairs[i, _label(lists, q, low)] += value * x[q]
 
 
-def add_pairs(
-    alpha: Floats, beyond: Floats, steps: NDArray[np.int64], sign: int, lists: Lists, before: Floats, pairs: Floats
-) -> None:
-    """pairs += sign * sum over rows of alpha[the row before r] (x) beyond[r]; times T it is the sum of xi.
-
-    before float[n, Y] is a buffer, used only without lists.
-    """
-    first = int(steps[1]) if len(steps) > 1 else len(alpha)
-    if not len(lists.ptr) and pairs.size * (len(alpha) - first) > _BLAS_WORK:
-        _rows_before(alpha, steps, before)
-        product = before[first:].T @ beyond[first:]
-        (np.add if sign > 0 else np.subtract)(pairs, product, out=pairs)
-    else:
+def add_pairs(alpha: Floats, beyond: Floats, steps: NDArray[np.int64], sign: int, lists: Lists, pairs: Floats) -> None:
+    """pairs += sign * sum over rows of alpha[the row before r] (x) beyond[r]; times T it is the sum of xi."""
+    if len(lists.ptr) or len(pairs) < _FEW:
         _add_row_pairs(alpha, beyond, steps, sign, lists, pairs)
+    else:
+        add_row_products(alpha, beyond, steps, sign, pairs)
 
 
 @kernel

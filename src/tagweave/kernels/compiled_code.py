@@ -23,8 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -117,35 +116,6 @@ def give_back(depth: int) -> None:
         os.close(_held.pop()[1])
 
 
-@cache
-def _controller() -> Any:
-    import scipy.linalg.cython_blas  # noqa: F401 - loads the library that the limit is for
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Return a context in which every BLAS call runs on the thread that makes it."""
-    limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
-    return limit
-
-
-def postpone_blas() -> None:
-    """Let Numba load its compiler without SciPy's linear algebra, which takes half of the time.
-
-    Numba checks for a BLAS when it loads sums over arrays; a product of matrices checks again.
-    """
-    from numba.np import linalg
-
-    asked = linalg.ensure_blas
-    linalg.ensure_blas = lambda: None
-    try:
-        import numba.np.arraymath  # noqa: F401 - its import asks
-    finally:
-        linalg.ensure_blas = asked
-
-
 _SOURCES = Path(__file__).parent
 _PRIVATE = 0o700
 
@@ -199,8 +169,8 @@ class CompiledCode(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for a signature, or `None` if it has to be compiled.
 
-        Compiled code needs Numba's memory alone. Numba's own cache also loads the whole compiler (`refresh`), including
-        SciPy's linear algebra, which is half of the start of a short run; here the compiler loads it when needed.
+        Compiled code needs Numba's memory alone. Numba's own cache also loads the whole compiler (`refresh`), which
+        takes longer than a short run.
         """
         rtsys.initialize(target_context)
         key = sig, target_context.codegen().magic_tuple()
@@ -211,7 +181,6 @@ class CompiledCode(NullCache):
             _first_writable(lambda folder: take(folder / f"{self._name}-turn", depth))
             code = self._kept(key)  # another process may have compiled it meanwhile
             if code is None:
-                postpone_blas()
                 return None
             end()
             give_back(depth)

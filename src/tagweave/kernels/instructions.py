@@ -17,7 +17,7 @@ from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from numba.extending import intrinsic
 
-from tagweave.kernels import inlined, inner
+from tagweave.kernels import inlined
 
 Given = tuple[Any, ...]
 """The input of the code generator of an intrinsic: context, builder, signature and arguments."""
@@ -273,74 +273,51 @@ def labels_at_least(one, at, other, to, low, count, least):
 BYTES = 32
 """Bytes of a vector."""
 
-_ROWS = np.uintp(32)
-
 
 @intrinsic(prefer_literal=True)
-def multiply_tile(_context, left, at, right, column, out, size, low, high, rows, vectors):
-    """multiply_tile(left, at, right, column, out, size, low, high, rows, vectors): a tile of left @ right, all flat.
+def multiply_tile(_context, left, at, across, along, right, start, width, out, to, size, count, rows, vectors, adds):
+    """multiply_tile(left, at, across, along, right, start, width, out, to, size, count, rows, vectors, adds):
 
-    Adds sum_i left[at + r size + i] right[i size + column + c], low <= i < high, to out[at + r size + column + c], or
-    puts it there if low is 0, for r < rows, and c in so many vectors; both are literals. Indices are unsigned and of 64
-    bits.
+        out[to + r size + c] = sum over i < count of left[at + r across + i along] right[start + i width + c]
+
+    of flat arrays, or += if it `adds`, for r < rows, and c in so many vectors, 0 for half a vector. The last three
+    are literals; other numbers are unsigned and of 64 bits.
     """
-    height, width = rows.literal_value, vectors.literal_value
+    height, width_of = rows.literal_value, vectors.literal_value
 
     def generate(*given: Any) -> Any:
         context, builder, signature, arguments = given
-        number = context.get_value_type(signature.args[0].dtype)
+        at, across, along, start, width, to, size, count = (arguments[k] for k in (1, 2, 3, 5, 6, 8, 9, 10))
+        number, index = context.get_value_type(signature.args[0].dtype), at.type
         itemsize = context.get_abi_sizeof(number)
-        lanes, index = BYTES // itemsize, arguments[1].type
+        lanes, count_of = BYTES // itemsize // (1 if width_of else 2), width_of or 1
         vector = ir.VectorType(number, lanes)
         name = f"llvm.fmuladd.v{lanes}f{8 * itemsize}"
         add_product = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector] * 3), name)
-        first = [builder.add(arguments[1], builder.mul(arguments[5], index(r))) for r in range(height)]
-        cells = list(product(range(height), range(width)))
-        targets = {
-            (r, v): address(given, 4, builder.add(builder.add(first[r], arguments[3]), index(v * lanes)), vector)
-            for r, v in cells
-        }
-        sums = {cell: cgutils.alloca_once(builder, vector) for cell in cells}
-        is_first = builder.icmp_unsigned("==", arguments[6], index(0))
-        for cell in cells:
-            before = builder.load(targets[cell], align=itemsize)
-            builder.store(builder.select(is_first, ir.Constant(vector, [0.0] * lanes), before), sums[cell])
-        with cgutils.for_range_slice(builder, arguments[6], arguments[7], index(1), intp=index) as (i, _):
-            start = builder.add(builder.mul(i, arguments[5]), arguments[3])
+
+        def cell(r: int, v: int) -> Any:
+            place = builder.add(builder.add(to, builder.mul(size, index(r))), index(v * lanes))
+            return address(given, 7, place, vector)
+
+        cells = list(product(range(height), range(count_of)))
+        sums = {each: cgutils.alloca_once(builder, vector) for each in cells}
+        for each in cells:
+            first = builder.load(cell(*each), align=itemsize) if adds.literal_value else Constant(vector, [0.0] * lanes)
+            builder.store(first, sums[each])
+        with cgutils.for_range_slice(builder, index(0), count, index(1), intp=index) as (i, _):
+            here, there = builder.add(start, builder.mul(i, width)), builder.add(at, builder.mul(i, along))
             row = [
-                builder.load(address(given, 2, builder.add(start, index(v * lanes)), vector), align=itemsize)
-                for v in range(width)
+                builder.load(address(given, 4, builder.add(here, index(v * lanes)), vector), align=itemsize)
+                for v in range(count_of)
             ]
             for r in range(height):
-                factor = spread(
-                    builder, builder.load(address(given, 0, builder.add(first[r], i)), align=itemsize), lanes
-                )
-                for v in range(width):
-                    total = builder.call(add_product, [factor, row[v], builder.load(sums[r, v])])
+                place = builder.add(there, builder.mul(across, index(r)))
+                factors = spread(builder, builder.load(address(given, 0, place), align=itemsize), lanes)
+                for v in range(count_of):
+                    total = builder.call(add_product, [factors, row[v], builder.load(sums[r, v])])
                     builder.store(total, sums[r, v])
-        for cell in cells:
-            builder.store(builder.load(sums[cell]), targets[cell], align=itemsize)
+        for each in cells:
+            builder.store(builder.load(sums[each]), cell(*each), align=itemsize)
         return context.get_dummy_value()
 
-    return types.void(left, at, right, column, out, size, low, high, rows, vectors), generate
-
-
-@inner
-def multiply_tiles(left, right, out):
-    """out = left @ right, float[B, Y] and float[Y, Y], for B divisible by 4, and Y of at least a vector."""
-    rows, matrix, products = flat(left), flat(right), flat(out)
-    B, size, lanes = _U(left.shape[0]), _U(right.shape[0]), _U(BYTES // out.itemsize)
-    wide, j = _U(3) * lanes, _U(0)
-    while j + wide <= size:
-        low = _U(0)
-        while low < size:  # so many rows of a tile's columns stay in the first cache, however far apart they are
-            high = min(size, low + _ROWS)
-            for b in range(_U(0), B, _U(4)):
-                multiply_tile(rows, b * size, matrix, j, products, size, low, high, 4, 3)
-            low = high
-        j += wide
-    while j < size:
-        at = min(j, size - lanes)  # the last columns may be done twice
-        for b in range(_U(0), B, _U(4)):
-            multiply_tile(rows, b * size, matrix, at, products, size, _U(0), size, 4, 1)
-        j += lanes
+    return types.void(left, at, across, along, right, start, width, out, to, size, count, rows, vectors, adds), generate

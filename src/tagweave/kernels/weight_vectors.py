@@ -411,6 +411,18 @@ _BLOCK = 2048  # columns
 
 
 @partial(kernel, reassociate=True)
+def dot(one, other):
+    """sum_i one[i] other[i], in double precision between blocks, on one thread, which BLAS does not promise."""
+    total = 0.0
+    for low in range(0, one.shape[0], _BLOCK):
+        part = one.dtype.type(0)
+        for i in range(_U(low), _U(min(low + _BLOCK, one.shape[0]))):
+            part += one[i] * other[i]
+        total += part
+    return total
+
+
+@partial(kernel, reassociate=True)
 def enter(history, slot, weights, new_weights, gradient, new_gradient, slope, first, last, products):
     """Set rows `slot` and `rows / 2 + slot` to s and y, and add the products of every row with s, y and slope to
     products float64[rows, 3]; for columns first .. last - 1."""

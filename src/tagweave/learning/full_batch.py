@@ -1,6 +1,6 @@
 """Rprop-: every weight has its own step, adapted by the sign of its gradient alone (Riedmiller 1994).
 
-SciPy's nonlinear conjugate gradient, the optimiser of tsuboi-2008.
+Nonlinear conjugate gradient.
 
 L-BFGS, and OWL-QN where weights have an L1 penalty.
 
@@ -21,14 +21,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
-from tagweave.features.rules import LARGEST, ArrayRule, whole
+from tagweave.features.rules import LARGEST, ArrayRule, number, whole
 from tagweave.kernels import weight_vectors
+from tagweave.kernels.weight_vectors import dot
 from tagweave.learning.trainer import (
     UNWATCHED,
     Learner,
@@ -90,43 +91,93 @@ class Rprop(Learner):
 
 @dataclass(frozen=True)
 class ConjugateGradient(Learner):
-    """SciPy's Polak-Ribiere conjugate gradient, restarted every `restart` steps so that training can be resumed.
+    """Nonlinear conjugate gradient, the optimiser of tsuboi-2008.
+
+    The direction is d = -g + max(0, g'(g - g0) / g0'g0) d0 (Polak and Ribière 1969; Nocedal and Wright 2006, equation
+    5.45), and the step satisfies the strong Wolfe conditions.
 
     Args:
         c2: the regulariser is c2 |w|^2 (tsuboi-2008: |w|^2 / (2 sigma^2)).
-        restart: steps per iteration.
         tolerance: converged when the largest entry of the gradient is below it.
+        trials: how many steps of a line search to try.
     """
 
-    epochs: ClassVar[int] = 20
-    vectors: ClassVar[int] = 14
+    epochs: ClassVar[int] = 200
+    vectors: ClassVar[int] = 9
     ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.01:10"}
     c2: float = 1.0
-    restart: int = 10
     tolerance: float = 1e-2
+    trials: int = 20
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        return TrainerState({"weights": weights.astype(np.float64)})
+        """Return the loss and gradient at the initial weights, and the direction of steepest descent."""
+        weights = weights.astype(objective.dtype)
+        loss, gradient = self._evaluate(objective, weights, UNWATCHED)
+        arrays = {"weights": weights, "gradient": gradient, "direction": -gradient}
+        return TrainerState(arrays, {"length": 0.0}, loss=loss)
 
     def rules(self, objective: Objective) -> StateRules:
-        return StateRules({"weights": ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)})
+        weights = state_weights(objective)
+        return StateRules(dict.fromkeys(("weights", "gradient", "direction"), weights), {"length": number(0)})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """`restart` steps of conjugate gradient."""
-        from scipy.optimize import minimize
-
-        def evaluate(weights: Floats) -> tuple[float, Floats]:
-            watch.before()
-            loss, gradient = objective.loss_and_gradient(weights.astype(objective.dtype))
-            return loss + self.c2 * float(weights @ weights), gradient + 2 * self.c2 * weights
-
-        options = {"maxiter": self.restart, "gtol": self.tolerance}
-        minimum = minimize(evaluate, state.weights, jac=True, method="CG", options=options)
-        state.converged = bool(minimum.success) or bool(np.array_equal(minimum.x, state.weights))
-        state.arrays["weights"], state.loss = minimum.x, float(minimum.fun)
+        """One line search, and the next direction."""
+        gradient = state.arrays["gradient"]
+        if float(np.abs(gradient).max(initial=0.0)) < self.tolerance:
+            state.converged = True
+            return
+        if not dot(state.arrays["direction"], gradient) < 0:
+            state.arrays["direction"] = -gradient
+        found = self._search(objective, state, watch)
+        if found is None:
+            state.converged = True
+            return
+        state.loss, state.arrays["weights"], new = found
+        turn = (dot(new, new) - dot(new, gradient)) / dot(gradient, gradient)
+        state.arrays["direction"] = new.dtype.type(max(0.0, turn)) * state.arrays["direction"] - new
+        state.arrays["gradient"] = new
         state.iteration += 1
 
+    def _evaluate(self, objective: Objective, weights: Floats, watch: Watch) -> tuple[float, Floats]:
+        watch.before()
+        loss, gradient = objective.loss_and_gradient(weights)
+        return add_l2(self.c2, weights, loss, gradient), gradient
 
+    def _search(self, objective: Objective, state: TrainerState, watch: Watch) -> tuple[float, Floats, Floats] | None:
+        """Return loss, weights and gradient after a step; `None` if no step lowers the loss.
+
+        Lengths come from the slopes at the ends of the bracket, whose line has its zero where a parabola has its least.
+        """
+        direction, gradient = state.arrays["direction"], state.arrays["gradient"]
+        falls = slope_low = dot(direction, gradient)
+        length = state.numbers["length"] / -falls or 1 / sqrt(dot(direction, direction))  # as far as the last step fell
+        low, high, slope_high, best = 0.0, np.inf, np.inf, None
+        for _ in range(self.trials):
+            weights = state.weights + direction.dtype.type(length) * direction
+            loss, new = self._evaluate(objective, weights, watch)
+            slope = dot(direction, new) if np.isfinite(loss) else np.inf
+            if loss <= state.loss + _ENOUGH * length * falls:
+                best = loss, weights, new
+                state.numbers["length"] = -length * falls
+                if abs(slope) <= _FLAT * -falls:
+                    break
+            if slope < 0 and best is not None and best[0] == loss:
+                low, slope_low = length, slope
+            else:
+                high, slope_high = length, slope
+            length = _between(low, slope_low, high, slope_high)
+        return best
+
+
+def _between(low: float, slope_low: float, high: float, slope_high: float) -> float:
+    """Return a length between those of a bracket, or beyond `low` if nothing is known beyond it."""
+    if not np.isfinite(high):
+        return 4 * low
+    share = slope_low / (slope_low - slope_high) if slope_high > 0 and np.isfinite(slope_high) else 0.5
+    return low + min(max(share, 0.1), 0.9) * (high - low)
+
+
+_FLAT = 0.1  # of the slope before a step, what may be left after it
 _SHRINK, _ENOUGH = 0.5, 1e-4
 _MOST = 1e100  # limit for products of a history read from a file
 
@@ -186,8 +237,8 @@ class LBFGS(Learner):
         """One line search along the quasi-Newton direction."""
         weights, gradient = state.weights, state.arrays["gradient"]
         slope = self._pseudo_gradient(weights, gradient)
-        norm = float(np.linalg.norm(slope))
-        if norm < self.epsilon * max(1.0, float(np.linalg.norm(weights))):
+        norm = sqrt(dot(slope, slope))
+        if norm < self.epsilon * max(1.0, sqrt(dot(weights, weights))):
             state.converged = True
             return
         direction = self._direction(objective, state, slope)
@@ -242,9 +293,9 @@ class LBFGS(Learner):
         if not (np.diag(R) > 0).all() or not YY[-1, -1] > 0:  # possible only in a history read from a file
             return -slope
         gamma = R[-1, -1] / YY[-1, -1]
-        inner = solve_triangular(R, reach[s_rows], check_finite=False)
+        inner = np.linalg.solve(R, reach[s_rows])
         middle = (np.diag(np.diag(R)) + gamma * YY) @ inner - gamma * reach[y_rows]
-        top = solve_triangular(R, middle, trans="T", check_finite=False)
+        top = np.linalg.solve(R.T, middle)
         coefficients = np.zeros(2 * self._slots, np.float32)
         coefficients[s_rows], coefficients[y_rows] = top, -gamma * inner
         direction = np.empty_like(slope)
@@ -257,7 +308,7 @@ class LBFGS(Learner):
         )
         if self.c1:
             direction[direction * slope >= 0] = 0
-        return direction if float(direction @ slope) < 0 else -slope
+        return direction if dot(direction, slope) < 0 else -slope
 
     def _search(
         self, objective: Objective, state: TrainerState, slope: Floats, direction: Floats, length: float, watch: Watch
@@ -265,12 +316,12 @@ class LBFGS(Learner):
         """Backtrack until F falls enough; with an L1 penalty, within the orthant of the weights."""
         weights = state.weights
         orthant = np.where(weights != 0, np.sign(weights), -np.sign(slope)) if self.c1 else None
-        falls = float(direction @ slope)
+        falls = dot(direction, slope)
         for _ in range(self.trials):
             new = weights + weights.dtype.type(length) * direction
             if orthant is not None:
                 new[new * orthant < 0] = 0
-                falls = float((new - weights) @ slope) / length
+                falls = dot(new - weights, slope) / length
             new_loss, gradient = self._evaluate(objective, new, watch)
             if np.isfinite(new_loss) and new_loss <= state.loss + _ENOUGH * length * falls:
                 return new, new_loss, gradient

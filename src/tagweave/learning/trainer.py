@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tagweave.cluster.executor import nothing
 from tagweave.features.rules import LARGEST, ArrayRule, Rule
 from tagweave.kernels.mistakes import StepRule
+from tagweave.kernels.weight_vectors import dot
 
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -216,4 +217,4 @@ def add_l2(c2: float, weights: Floats, loss: float, gradient: Floats) -> float:
     if not c2:
         return loss
     gradient += weights.dtype.type(2 * c2) * weights
-    return loss + c2 * float(weights @ weights)
+    return loss + c2 * dot(weights, weights)

@@ -19,7 +19,6 @@ from tagweave.evidence.layers import allowed_sets, rejected_spans
 from tagweave.features.encoded import Encoded
 from tagweave.harvest.runs import segmentation
 from tagweave.kernels import weight_vectors
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import SPANS
 from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
 from tagweave.labels.sets import LabelSets
@@ -115,8 +114,7 @@ class ChainPredictor:
         for given in in_blocks(sentences, size):
             block = self.tokens(given, layer)
             encoded, sets = self._encoded(block, layer, covered)
-            with one_blas_thread():
-                gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
+            gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
             if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
                 raise _contradiction(block[int(impossible[0])])
             table = gamma
@@ -134,9 +132,8 @@ class ChainPredictor:
         for given in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
             encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
             assert sets is not None  # noqa: S101 - there is a layer
-            with one_blas_thread():
-                _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
-                _, free = self.model.marginals(encoded, None, self.threads)
+            _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
+            _, free = self.model.marginals(encoded, None, self.threads)
             scales = np.add.reduceat(np.append(sets.log_scales[encoded.evidence.sets], 0), encoded.sentence_ptr[:-1])
             found.extend((restricted - free + np.where(encoded.lengths > 0, scales, 0)).tolist())
         return found
@@ -163,8 +160,7 @@ class ChainPredictor:
         the label sequences that project to a tag sequence (`models.ranking`), so the first may differ from `tag`.
         """
         encoded, sets = self._encoded(self.tokens([sentence], layer), layer, covered)
-        with one_blas_thread():
-            found = ranked(self.model, encoded, sets or LabelSets(self.model.space), self._view, k)
+        found = ranked(self.model, encoded, sets or LabelSets(self.model.space), self._view, k)
         if not found:
             raise _contradiction(sentence)
         if self.model.coding == "IOB1":
@@ -184,8 +180,7 @@ class ChainPredictor:
             encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
             types = span_types(self.model.space.names)
             for number in range(len(given)):
-                with one_blas_thread():
-                    gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
+                gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
                 rejected = {
                     (start, stop, types[kind])
                     for _, start, stop, kind, _ in encoded.evidence.rejected_in(number, number + 1).tolist()
@@ -219,9 +214,8 @@ class ChainPredictor:
     def _begin(self, table: Floats, gamma: Floats, encoded: Encoded, masks: NDArray[Any] | None) -> None:
         """Make [n, tags] of IOB1 a table of IOB2, in place: what does not go on with a span begins one."""
         names = [self._view.names[tag] for tag in self._view.projection]
-        with one_blas_thread():
-            pairs = (self.model.pair_marginals(encoded, each, masks)[1] for each in range(len(encoded)))
-            inner = np.concatenate([gamma[:0], *(continuing(each, names) for each in pairs)])
+        pairs = (self.model.pair_marginals(encoded, each, masks)[1] for each in range(len(encoded)))
+        inner = np.concatenate([gamma[:0], *(continuing(each, names) for each in pairs)])
         for tag, name in enumerate(self._view.names):
             if name[0] == "I":
                 own = np.flatnonzero(self._view.projection == tag)

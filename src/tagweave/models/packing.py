@@ -16,31 +16,32 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zstandard
 from numpy.typing import DTypeLike, NDArray
 
 from tagweave.cluster.shared_file import MappedArrays, mark_used, remove_old
 from tagweave.corpus.files import whole_file
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 Bytes = NDArray[np.uint8]
 FORMS = "arrays"  # the entry of a description for the packing of arrays
 
 _PIECE = 1 << 18  # bytes of a plane compressed at a time, so that no plane is in memory twice
-_COMPRESSION = zstandard.ZstdCompressionParameters.from_level(
-    9,
-    source_size=_PIECE,
-    min_match=7,  # only zeros repeat in weights: shorter matches cost more time than they save space
-    write_content_size=1,
-    write_checksum=0,
-    write_dict_id=0,
-    threads=0,
-)
+_COMPRESSION = {
+    zstd.CompressionParameter.compression_level: 9,
+    # only zeros repeat in weights: shorter matches cost more time than they save space
+    zstd.CompressionParameter.min_match: 7,
+}
 _WORTH = 0.95  # largest ratio at which compression is used; uncompressed pieces load faster
 _FAR = -128  # marks a multiple that does not fit a byte
 _STEPS = range(-149, 113)  # exponents whose multiples are all float32
@@ -99,13 +100,12 @@ def _planes(flat: NDArray[Any]) -> Iterator[Bytes]:
 
 
 def _pieces(plane: Bytes, compressed: bool) -> Iterator[bytes]:
-    compressor = zstandard.ZstdCompressor(compression_params=_COMPRESSION)
     for low in range(0, len(plane), _PIECE):
         piece = plane[low : low + _PIECE]
         if not compressed or not piece.any():
             yield b"" if compressed else piece.tobytes()
             continue
-        frame = compressor.compress(piece.data)
+        frame = zstd.compress(piece.data, options=_COMPRESSION)
         yield frame if len(frame) < _WORTH * len(piece) else piece.tobytes()
 
 
@@ -157,7 +157,6 @@ class _Pieces:
         if sum(lengths) != len(content):
             raise ValueError(f"{len(content)} bytes in pieces of {sum(lengths)}")
         self._lengths, self._content, self._at = iter(lengths), content.data, 0
-        self._decompressor = zstandard.ZstdDecompressor()
 
     def multiples(self, size: int, step: int, dtype: np.dtype[Any]) -> NDArray[np.float32]:
         if type(step) is not int or step not in _STEPS or dtype != np.float32:
@@ -198,11 +197,11 @@ class _Pieces:
 
     def _decompressed(self, frame: memoryview, size: int) -> bytes:
         try:
-            stated = zstandard.get_frame_parameters(frame).content_size  # allocated before anything is read
-            content = self._decompressor.decompress(frame, size, allow_extra_data=False) if stated == size else b""
-        except zstandard.ZstdError as error:
+            stated, decompressor = zstd.get_frame_info(frame).decompressed_size, zstd.ZstdDecompressor()
+            content = decompressor.decompress(frame, size) if stated == size else b""
+        except zstd.ZstdError as error:
             raise ValueError(str(error)) from error
-        if len(content) != size:
+        if len(content) != size or not decompressor.eof or decompressor.unused_data:
             raise ValueError(f"a piece of other than {size} bytes")
         return content
 

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import distributions
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels.coding import to_characters
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
@@ -48,8 +47,7 @@ def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Nu
         own = (bound[inside] - tokens.start for bound in (start, stop))
         distributions.span_entropies(gamma, pairs, *own, entropies[inside])
 
-    with one_blas_thread():
-        model.visit_pair_marginals(encoded, visit)
+    model.visit_pair_marginals(encoded, visit)
     return entropies
 
 
@@ -74,8 +72,7 @@ def word_probabilities(
         own = (np.asarray(bound[inside] - tokens.start, np.int64) for bound in bounds)
         distributions.word_probabilities(gamma, pairs, sets, *own, probabilities[inside])
 
-    with one_blas_thread():
-        model.visit_pair_marginals(encoded, visit, masks)
+    model.visit_pair_marginals(encoded, visit, masks)
     return probabilities
 
 

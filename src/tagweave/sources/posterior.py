@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tagweave.errors import SourceError
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.sources.gain import gain_of_answer, of_sentences
 from tagweave.sources.methods import AGGREGATIONS, DEFAULT, AggregationRun
 from tagweave.structures.chain import ChainScores, best_labels
@@ -68,8 +67,7 @@ def aggregate(
         chosen = own.options(**given)
     except ValueError as error:
         raise SourceError(f"{method}: {error}") from None
-    with one_blas_thread():
-        estimate = own.estimate(answers, chosen, AggregationRun(known or {}, seed, tell))
+    estimate = own.estimate(answers, chosen, AggregationRun(known or {}, seed, tell))
     best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
     evidence = estimate.objectives[-1] if estimate.objectives else None
     return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability, evidence)

@@ -31,11 +31,11 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, digamma, gammaln
 
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.kernels import distributions as kernels
 from tagweave.sources.answers import Answers
+from tagweave.sources.beta import beta_quantile, digamma, log_gamma
 
 Floats = NDArray[np.float64]
 
@@ -59,9 +59,9 @@ def prior_term(counts: Floats, prior: Floats, axis: int, variational: bool) -> f
     has_mass = (prior > 0) & (counts > 0)
     safe, safe_prior = np.where(has_mass, counts, 1), np.where(has_mass, prior, 1)
     expected = np.where(has_mass, logarithms, 0)
-    entries = gammaln(safe_prior) - gammaln(safe) + (safe - safe_prior) * expected
+    entries = log_gamma(safe_prior) - log_gamma(safe) + (safe - safe_prior) * expected
     totals = [np.where(has_mass, each, 0).sum(axis) for each in (counts, prior)]
-    own, other = (gammaln(np.where(total > 0, total, 1)) for total in totals)
+    own, other = (log_gamma(np.where(total > 0, total, 1)) for total in totals)
     return -float(np.where(has_mass, entries, 0).sum() + (own - other).sum())
 
 
@@ -149,7 +149,7 @@ def _interval(right: Floats, wrong: Floats, level: float) -> Floats:
     """Return [..., 3]: the mean of Beta(right, wrong) and its central interval."""
     tail = (1 - level) / 2
     right, wrong = np.maximum(right, 1e-9), np.maximum(wrong, 1e-9)
-    ends = [betaincinv(right, wrong, share) for share in (tail, 1 - tail)]
+    ends = [beta_quantile(right, wrong, share) for share in (tail, 1 - tail)]
     return np.stack([right / (right + wrong), *ends], axis=-1)
 
 

@@ -217,8 +217,7 @@ class Chain(Structure):
             chain.weigh(sums.gamma, batch.steps, sums.lists, weights)
             chain.weigh(sums.beyond, batch.steps, sums.lists, weights)
         if self.transitions:
-            before = self._space.matrix("before", len(batch.rows))
-            chain.add_pairs(sums.alpha, sums.beyond, batch.steps, sign, sums.lists, before, gradient.pairs)
+            chain.add_pairs(sums.alpha, sums.beyond, batch.steps, sign, sums.lists, gradient.pairs)
         chain.add_rows(sums.gamma, batch.rows, sums.lists, sign, gradient.emission)
         for batch_row, exact in sums.exact.items():
             times, dtype = sign * weights[batch_row], gradient.emission.dtype
@@ -304,8 +303,9 @@ class Chain(Structure):
         buffer = partial(space.cells, count=E.size) if len(lists.ptr) else partial(space.matrix, rows=len(E))
         alpha, gamma, beyond = map(buffer, ("alpha", "gamma", "beyond"))
         scale, log_z = space.vector("scale", len(batch.rows)), np.empty(batch.size)
-        chain.forward(E, shift, steps, t.potential, t.start, t.end, lists, alpha, scale, log_z)
-        chain.backward(E, steps, t.transposed, t.end, lists, alpha, scale, gamma, beyond)
+        back, panels = (t.transposed, (t.start[:0],) * 2) if len(lists.ptr) else (t.potential, t.panels)
+        chain.forward(E, shift, steps, t.potential, panels[0], t.start, t.end, lists, alpha, scale, log_z)
+        chain.backward(E, steps, back, panels[1], t.end, lists, alpha, scale, gamma, beyond)
         sums = Sums(log_z, gamma, alpha, beyond, steps, lists, len(t.start))
         for batch_row in np.flatnonzero(log_z == -np.inf).tolist():
             tokens = batch.tokens_of(batch_row)

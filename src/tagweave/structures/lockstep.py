@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import Evidence
-from tagweave.kernels import chain
+from tagweave.kernels import chain, products
 
 Floats = NDArray[Any]
 
@@ -34,7 +34,6 @@ class TransitionScores:
     start_score: Floats
     end_score: Floats
     potential: Floats
-    transposed: Floats
     start: Floats
     end: Floats
     step: float
@@ -45,10 +44,16 @@ class TransitionScores:
         """From scores [Y, Y] (row: from), of first labels [Y] and of last labels [Y]; -inf is forbidden."""
         step, first, last = _largest(score), _largest(start), _largest(end)
         potential = np.exp(score - step)
-        transposed = np.ascontiguousarray(potential.T)
-        return cls(
-            score, start, end, potential, transposed, np.exp(start - first), np.exp(end - last), step, first + last
-        )
+        return cls(score, start, end, potential, np.exp(start - first), np.exp(end - last), step, first + last)
+
+    @cached_property
+    def transposed(self) -> Floats:
+        return np.ascontiguousarray(self.potential.T)
+
+    @cached_property
+    def panels(self) -> tuple[Floats, Floats]:
+        """The panels of the potentials and of their transpose (`kernels.products`)."""
+        return products.panels(self.potential), products.panels(self.potential, transposed=True)
 
     @cached_property
     def transposed_score(self) -> Floats:
@@ -141,7 +146,7 @@ class Workspace:
 
     def __init__(self, rows: int, labels: int, dtype: type[np.floating[Any]]) -> None:
         self.rows, self.labels, self.dtype = rows, labels, dtype
-        names = ("free", "restricted", "alpha", "gamma", "before", "beyond")
+        names = ("free", "restricted", "alpha", "gamma", "beyond")
         self._matrices = {name: np.zeros((rows, labels), dtype) for name in names}
         self._vectors = {name: np.zeros(rows, dtype) for name in ("shift", "shift_restricted", "scale")}
         self._lists = {name: np.empty(rows * labels, np.int32) for name in ("free", "restricted")}

@@ -17,7 +17,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.structures.loss import contradiction
 from tagweave.torch.positions import NO_POSITION, Floats, array, tensor
 
@@ -119,11 +118,10 @@ def over_rows(run: Callable[[int, int], _Part], ptr: NDArray[np.int64], work: fl
     if work >= SHARED_WORK:
         inner = np.searchsorted(ptr, np.linspace(0, ptr[-1], torch.get_num_threads() + 1)[1:-1])
         bounds = sorted({*bounds, *inner.tolist()})
-    with one_blas_thread():
-        if len(bounds) <= 2:
-            return [run(0, len(ptr) - 1)]
-        with ThreadPoolExecutor(len(bounds) - 1) as pool:
-            return list(pool.map(run, bounds[:-1], bounds[1:]))
+    if len(bounds) <= 2:
+        return [run(0, len(ptr) - 1)]
+    with ThreadPoolExecutor(len(bounds) - 1) as pool:
+        return list(pool.map(run, bounds[:-1], bounds[1:]))
 
 
 @dataclass(frozen=True)
@@ -159,8 +157,7 @@ class Distribution(ABC):
 
     def sums(self) -> Any:
         """Return the sums of the structure. Raises ContradictionError if nothing is possible in a sentence."""
-        with one_blas_thread():
-            sums = self.structure.sums(self.scores, self.batch)
+        sums = self.structure.sums(self.scores, self.batch)
         if (impossible := np.isneginf(self.log_z(sums))).any():
             raise contradiction(int(self.rows[impossible.argmax()]), self.structure.contradiction)
         return sums

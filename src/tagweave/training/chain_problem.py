@@ -20,7 +20,6 @@ from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import CARRYING, SPANS
 from tagweave.labels.coding import Spread, WordCounter
 from tagweave.labels.mapping import over_labels
@@ -410,8 +409,7 @@ def scorer(
 
     def score(weights: Floats) -> float:
         weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
-        with one_blas_thread():
-            system = view.projection[weighted.best(encoded, threads=threads)]
+        system = view.projection[weighted.best(encoded, threads=threads)]
         system = system if spread is None else spread.characters(system)
         return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
 

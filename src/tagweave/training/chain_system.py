@@ -17,7 +17,6 @@ from tagweave.corpus.sentence import Candidates as Allowed
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.evidence.layers import OUTSIDE, allowed_sets
 from tagweave.features.encoded import Encoded
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels.coding import SEGMENTATION, as_layer, letters, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import is_wildcard
@@ -83,12 +82,11 @@ class ChainSystem(System[Labels]):
         names = model.space.views[0].names
         encoded = model.encoder.encode(shown, self.recipe.threads)
         results: list[KBest[Labels]] = []
-        with one_blas_thread():
-            total = self._total(model, encoded)
-            for i in range(len(shown)):
-                labels, scores = model.k_best(encoded, i, k)
-                named = [tuple(names[label] for label in row) for row in labels.tolist()]
-                results.append(KBest(named, np.asarray(scores - total[i], np.float64)))
+        total = self._total(model, encoded)
+        for i in range(len(shown)):
+            labels, scores = model.k_best(encoded, i, k)
+            named = [tuple(names[label] for label in row) for row in labels.tolist()]
+            results.append(KBest(named, np.asarray(scores - total[i], np.float64)))
         return results
 
     def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Labels]]) -> list[Floats]:
@@ -103,8 +101,7 @@ class ChainSystem(System[Labels]):
             sets = LabelSets(model.space)
             allow = allowed_sets(block, sets, model.parameters.scheme, prepared.covered)
             encoded = model.encoder.encode(block, self.recipe.threads).with_evidence(allow)
-            with one_blas_thread():
-                scores.append(self._total(model, encoded, sets.masks) - self._total(model, encoded))
+            scores.append(self._total(model, encoded, sets.masks) - self._total(model, encoded))
         bounds = np.cumsum([0, *map(len, guides)]).tolist()
         every = np.concatenate(scores)
         return [every[first:last] for first, last in pairwise(bounds)]

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.encoder import Encoder
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.learning import loop
 from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import SILENT, Run
@@ -135,8 +134,7 @@ def fit_problem(
         steps.insert(0, (beginning, beginning.trainer(recipe), first))
     weights = problem.model.weights
     for each, learner, part in steps:
-        with one_blas_thread():
-            outcome = loop.train(learner, each.objective, weights, part, score)
+        outcome = loop.train(learner, each.objective, weights, part, score)
         weights = each.kept(outcome.weights)
         own = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
         fitted = each.finished(replace(each.model, weights=weights, about=own), outcome, part)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.errors import CorpusError
-from tagweave.labels import PARSE
+from tagweave.labels import PARSE, SPANS
 from tagweave.learning.run import Run
 from tagweave.models.storage import save_model
 from tagweave.structures import TREE
@@ -29,7 +29,7 @@ from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.methods.auto import decided
 from tagweave.training.methods.method import Options
 from tagweave.training.plan import LOOKUPS, with_names
-from tagweave.training.recipe import Recipe, by_words, in_batches
+from tagweave.training.recipe import Recipe, by_words, has_seed, in_batches
 from tagweave.training.system import System, system_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 PLAIN = "plain"
 """The part of a schedule that trains the plain model."""
 
+
+_SEEDS, _FEW_OF_SPANS, _FEW_SAMPLED = 3, 20_000, 50_000
+"""The seeds of models of fewer tokens: of spans, and by methods that sample their sources, each seed other sentences
+(docs/learners.md has what their mean gains)."""
 
 MethodOptions = TypeVar("MethodOptions", bound=Options)
 
@@ -110,12 +114,31 @@ class Job:
         return () if counts == sizes else tuple(counts)
 
     @cached_property
+    def average_seeds(self) -> int:
+        """How many seeds the model is the mean of: that of the plan, or more than one where the target is small."""
+        plan, limit = self.plan, _FEW_SAMPLED if METHODS[self.method].balances else 0
+        if plan.average_seeds or plan.folder or not has_seed(plan.learner):
+            return plan.average_seeds or 1
+        return _SEEDS if self._target_tokens < max(limit, _FEW_OF_SPANS if plan.task == SPANS else 0) else 1
+
+    @cached_property
+    def _target_tokens(self) -> int:
+        return sum(corpus.tokens() for corpus in self.data.targets)
+
+    def tell_seeds(self) -> None:
+        """Tell how many seeds are averaged if the program decided on it."""
+        if self.average_seeds > (self.plan.average_seeds or 1):
+            seeds = f"the mean of {self.average_seeds} seeds is trained (`average_seeds` gives their number)"
+            self.run.tell(f"{self._target_tokens:,} tokens are few: {seeds}")
+
+    @cached_property
     def recipe(self) -> Recipe:
         """The recipe of every model; its sample is in the order of the corpora.
 
         Parsers of several guidelines share templates, which use only layers and columns of all corpora.
         """
-        recipe = replace(Recipe.of_plan(self.plan, self.sample), lookups=self.lookup_files.lookups)
+        plan = replace(self.plan, average_seeds=self.average_seeds)
+        recipe = replace(Recipe.of_plan(plan, self.sample), lookups=self.lookup_files.lookups)
         if recipe.structure == TREE and len(self.data.guidelines) > 1:
             return replace(recipe, templates=shared_templates(recipe, self.data.corpora))
         return recipe
@@ -180,7 +203,7 @@ class Training:
                 names.append(corpus.layer)
         return {
             **model.about,
-            "plan": with_names(job.plan.to_json()),
+            "plan": with_names(replace(job.plan, average_seeds=job.average_seeds).to_json()),
             "layers": layers,
             **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
             # the mixture of weights depends on the number of workers
@@ -212,6 +235,7 @@ def train(job: Job, compare: bool = True) -> Training:
     """
     begin, tell = time.perf_counter(), job.run.tell
     job = decided(job)
+    job.tell_seeds()
     data, method = job.data, METHODS[job.method]
     method.check(job)
     if not compare or job.incomparable:

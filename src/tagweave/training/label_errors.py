@@ -26,7 +26,6 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import OUTSIDE, allowed_sets
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names
@@ -184,12 +183,11 @@ class LabelJudge:
         said: list[tuple[Floats, Spans]] = []
         pairs = zip(self._letters, self._types, strict=True)
         names = [OUTSIDE if kind == OUTSIDE else f"{letter}-{kind or '*'}" for letter, kind in pairs]
-        with one_blas_thread():
-            for number in range(len(sentences)):
-                gamma, steps = model.pair_marginals(encoded, number)
-                found = probable_spans(gamma, steps, names, _LEAST) if self._task != "tag" else ()
-                spans = {Part(start, stop, kind.strip("*")): p for start, stop, kind, p in found}
-                said.append((gamma @ self._projection, spans))
+        for number in range(len(sentences)):
+            gamma, steps = model.pair_marginals(encoded, number)
+            found = probable_spans(gamma, steps, names, _LEAST) if self._task != "tag" else ()
+            spans = {Part(start, stop, kind.strip("*")): p for start, stop, kind, p in found}
+            said.append((gamma @ self._projection, spans))
         return said
 
     def doubts(self, said: Sequence[Sequence[tuple[Floats, Spans]]]) -> tuple[Floats, Floats]:

@@ -219,8 +219,8 @@ class TrainingPlan:
     seed: int = option(0, "The seed of everything random.", "N", 0)
     average_seeds: int | None = option(
         None,
-        "Train with N seeds side by side, and keep the mean of their weights. Default: 3 for the task spans with few"
-        " tokens and no network, else 1.",
+        "Train with N seeds side by side, and keep the mean of their weights. Default: 3 for few tokens of the task"
+        " spans, or of a target in a model of several guidelines, and no network, else 1.",
         "N",
         1,
         panel="Learning",

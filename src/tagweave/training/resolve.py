@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.templates import PRESETS, USUAL, Templates
-from tagweave.labels import SPANS
 from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.corpora import read_corpus, read_lookups, run_identity
 from tagweave.training.guidelines import (
@@ -25,7 +24,7 @@ from tagweave.training.job import Job
 from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, usual, with_option
 from tagweave.training.methods.method import Options
 from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.recipe import LEARNERS, Recipe, has_seed, in_batches
+from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 
 if TYPE_CHECKING:
     from tagweave.learning.run import Run
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from tagweave.training.job import Job
 
 
-_SEEDS, _FEW_TOKENS = 3, 20_000
-"""The seeds of models of spans in fewer tokens: docs/learners.md has what their mean gains."""
 _OF_NETWORKS = "adamw"
 _RACED = 50
 """Sentences of TRAIN from which methods race."""
@@ -66,7 +63,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
     named: dict[str, Any] = {"target": tuple(references[:own]), "sources": tuple(references[own:])}
     named |= {"dev": _reference(plan.dev, dev) if plan.dev and dev else None, **lookup_files.references}
-    plan = replace(_with_method(plan, data), **named, average_seeds=plan.average_seeds or _seeds(plan, data, run))
+    plan = replace(_with_method(plan, data), **named)
     plan = replace(plan, ratio_corpus=corpus_of(getattr(plan.options, "entity_ratio", None)))
     _check_sample(plan, data)
     every = [*data.files, *([dev] if dev else [])]
@@ -84,15 +81,6 @@ def _default_method(plan: TrainingPlan, targets: Sequence[CorpusFile]) -> str:
     """Return the method for corpora of several guidelines: a race, unless TRAIN is too small or options name one."""
     is_named = plan.options or any(each.sample is not None for each in plan.corpora)
     return usual(STRUCTURES[plan.task]) if is_named or sum(len(each.corpus) for each in targets) < _RACED else AUTO
-
-
-def _seeds(plan: TrainingPlan, data: TrainingData, run: Run) -> int:
-    """Return how many seeds a model is the mean of by default."""
-    tokens = sum(corpus.tokens() for corpus in data.targets)
-    if plan.task != SPANS or tokens >= _FEW_TOKENS or plan.folder or not has_seed(plan.learner):
-        return 1
-    run.tell(f"{tokens:,} tokens are few: the mean of {_SEEDS} seeds is trained (`average_seeds` gives their number)")
-    return _SEEDS
 
 
 def read(plan: TrainingPlan) -> Corpora:

@@ -29,7 +29,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
-from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names
@@ -198,8 +197,7 @@ class TrainingShard:
         return {"ptr": layout.ptr, "cell": layout.cell}, None
 
     def parts(self, arrays: Arrays, aspect: Aspect) -> Reply:
-        with one_blas_thread():
-            parts = self._over(aspect).parts(np.array(arrays["weights"]), self._task.shard.first)
+        parts = self._over(aspect).parts(np.array(arrays["weights"]), self._task.shard.first)
         gradients = {str(part.first): part.gradient for part in parts}
         return gradients, [(part.first, part.leaves, part.loss) for part in parts]
 
@@ -211,8 +209,7 @@ class TrainingShard:
         self, arrays: Arrays, aspect: Aspect, trainer: Trainer, numbers: dict[str, float], iteration: int
     ) -> Reply:
         state = TrainerState(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
-        with one_blas_thread():
-            trainer.step(self._over(aspect), state)
+        trainer.step(self._over(aspect), state)
         return state.arrays, (state.numbers, state.loss, state.converged)
 
     def _over(self, aspect: Aspect) -> BlockObjective:
