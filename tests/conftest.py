@@ -78,7 +78,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if number != "2" or len(session.items) < 1000:
         return
     for_trees = worker == "gw1"
-    last = "tree_sums.marginals" if for_trees else "perceptron.correct"
+    last = "tree_sums._marginals" if for_trees else "perceptron.correct"
     if any(any(folder.glob(f"{last}-*.nbi")) for folder in compiled_code.folders()):
         return
     run = demo._run

@@ -21,8 +21,8 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import inlined, inner, kernel
-from tagweave.kernels.arcs import BINS, LEFT, distance_bin, enlarge, enter, note
-from tagweave.kernels.instructions import prefetch
+from tagweave.kernels.arcs import BINS, LEFT, distance_bin, enlarge, enter, longest_between, note
+from tagweave.kernels.instructions import prefetch, put
 from tagweave.kernels.tree import block, row
 
 _U = np.uintp
@@ -59,7 +59,7 @@ def score_pairs(weights, codes, first, sizes, ptr, pair_ptr, scores):
     """
     X = sizes[0]
     flat, rows = weights.reshape(-1), np.uint64(weights.shape[0] - 1)
-    longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
+    longest = longest_between(ptr)
     last, two = np.empty((X, longest), np.uint64), np.empty((longest, longest), weights.dtype)
     distances = np.empty(longest, np.uintp)
     for d in range(longest):
@@ -97,9 +97,10 @@ def score_pairs(weights, codes, first, sizes, ptr, pair_ptr, scores):
 def _start_row(two, i, k, n, left, out):
     """Set row (i, k) to the sums of sibling and modifier alone; to 0 where the root would be the modifier."""
     if left:
-        out[:] = two[k, i] if i > 0 else 0
+        put(out, two[k, i] if i > 0 else two.dtype.type(0))
     elif k > i:
-        out[:] = two[k, k + 1 : n + 1]
+        for x in range(k + 1, n + 1):
+            out[x - k - 1] = two[k, x]
     else:
         for x in range(k + 1, n + 1):
             out[x - k - 1] = two[x, x]
@@ -208,7 +209,7 @@ def tree_places(ptr, heads, places):
 
     ptr int64[S + 1] are the roots, heads int32[N] by token; 0 and negative heads are the root.
     """
-    places[:] = -1
+    put(places, -1)
     token = 0
     for s in range(ptr.shape[0] - 1):
         low, n = ptr[s], ptr[s + 1] - ptr[s] - 1
@@ -285,7 +286,9 @@ def label_sums(scores, allowed, noise, p, log_z):
     """
     Y = _U(scores.shape[1])
     for a in range(_U(scores.shape[0])):
-        top = scores[a].max()
+        top = scores[a, 0]
+        for y in range(_U(1), Y):
+            top = max(top, scores[a, y])
         z = 0.0
         for y in range(Y):
             p[a, y] = np.exp(scores[a, y] - top)

@@ -46,7 +46,7 @@ import numpy as np
 
 from tagweave.kernels import inner, kernel
 from tagweave.kernels.hashing import OUTSIDE, join
-from tagweave.kernels.instructions import prefetch
+from tagweave.kernels.instructions import prefetch, put
 
 _U = np.uintp
 _ONE = np.uint64(1)
@@ -88,6 +88,15 @@ def side_codes(columns, ptr, terms, seeds, codes):
 
 
 @inner
+def longest_between(ptr):
+    """Return the largest difference of neighbours, 0 of none: `max` takes 0.3 s to compile."""
+    longest = 0
+    for s in range(ptr.shape[0] - 1):
+        longest = max(longest, ptr[s + 1] - ptr[s])
+    return longest
+
+
+@inner
 def _single_scores(weights, codes, sizes, low, high, single):
     """single[p, role, direction, bin] = the sum over templates of one side alone; role 0 head, 1 modifier; direction 1
     where the modifier stands left of the head."""
@@ -98,7 +107,7 @@ def _single_scores(weights, codes, sizes, low, high, single):
             last = first + sizes[1 + role]
             for left in range(2):
                 out = single[p - low, role, left]
-                out[:] = 0
+                put(out, 0)
                 for r in range(first, last):
                     row = weights[_U((codes[p, r] + np.uint64(left) * LEFT) & rows)]
                     for b in range(BINS):
@@ -137,7 +146,7 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
     rows = np.uint64(weights.shape[0] - 1)
     flat = weights.reshape(-1)
     cells = np.uint64(flat.shape[0] - 1)
-    longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
+    longest = longest_between(ptr)
     single = np.empty((longest, 2, 2, BINS), weights.dtype)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
     first_between = 2 * A + sizes[1] + sizes[2]
@@ -154,7 +163,7 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
             of_head = codes[low + h, :A]
             for left in range(2):
                 direction = np.uint64(left) * LEFT
-                count[:] = 0
+                put(count, 0)
                 step = -1 if left else 1
                 m = h + step
                 of_modifier = codes[low + min(max(m, 0), n - 1), A : 2 * A]
@@ -195,7 +204,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
     rows = np.uint64(gradient.shape[0] - 1)
     flat = gradient.reshape(-1)
     cells = np.uint64(flat.shape[0] - 1)
-    longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
+    longest = longest_between(ptr)
     single = np.empty((longest, 2, 2, BINS), gradient.dtype)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
     first_between = 2 * A + U + V
@@ -209,7 +218,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
             own = difference[cell + h * n : cell + h * n + n]
             for left in range(2):
                 direction = np.uint64(left) * LEFT
-                count[:] = 0
+                put(count, 0)
                 step = -1 if left else 1
                 m = h + step
                 while 0 < m < n:
@@ -281,7 +290,8 @@ def enlarge(written, size):
     if size <= written.shape[0]:
         return written
     larger = np.empty(2 * size, np.int64)
-    larger[: written.shape[0]] = written
+    for i in range(written.shape[0]):
+        larger[i] = written[i]
     return larger
 
 
@@ -295,7 +305,7 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
     A = max(T, G)
     rows = np.uint64(seen.shape[0] - 1)
     cells = np.uint64(seen.shape[0] * BINS - 1)
-    longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
+    longest = longest_between(ptr)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
     first_between = 2 * A + U + V
     found = np.empty(seen.shape[0], np.int64)
@@ -305,7 +315,7 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
         for h in range(n):
             for left in range(2):
                 direction = np.uint64(left) * LEFT
-                count[:] = 0
+                put(count, 0)
                 step = -1 if left else 1
                 m = h + step
                 while 0 < m < n:

@@ -212,6 +212,13 @@ _LANES, _WORD = np.uintp(LANES), np.uintp(WORD)
 
 
 @inlined
+def put(target, value):
+    """target[:] = value, in a loop: an assignment to a slice takes 0.3 s to compile."""
+    for i in range(_U(target.shape[0])):
+        target[i] = value
+
+
+@inlined
 def add_run(target, to, source, at, count):
     """target[to + i] += source[at + i] for i < count."""
     i = _U(0)

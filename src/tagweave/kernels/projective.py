@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from tagweave.kernels import inner, kernel
+from tagweave.kernels.instructions import put
 from tagweave.kernels.tree import block, pair, row
 
 
@@ -133,7 +134,7 @@ def shifted(scores, allowed, n, p, rows):
     Returns the sum of the best scores, -inf if a word has no head, and the number of arcs that are not excluded.
     """
     best = rows[0]
-    best[: n + 1] = -np.inf
+    put(best[: n + 1], -np.inf)
     allows = 0
     for h in range(n + 1):
         for m in range(n + 1):
@@ -161,7 +162,8 @@ def shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q):
     p, folded = charts[0], charts[1].reshape(-1)[: (n + 1) * (n + 1)]
     for a in range((n + 1) * (n + 1)):
         folded[a] = scores[a]
-    q[:] = pairs
+    for a in range(_U(q.shape[0])):
+        q[a] = pairs[a]
     if step:
         _fold(n, q, folded.reshape((n + 1, n + 1)), charts[2])
     return shifted(folded, allowed, n, p, rows)
@@ -173,7 +175,7 @@ def _fold(n, q, arcs, best):
     for side in range(2):
         begin = side * block(n)
         for i in range(n):
-            best[i, i + 1 : n + 1] = -np.inf
+            put(best[i, i + 1 : n + 1], -np.inf)
             for k in range(i, n):
                 at = begin + row(n, i, k) - k - 1
                 for x in range(_U(k + 1), _U(n + 1)):
@@ -193,7 +195,7 @@ def _fold(n, q, arcs, best):
 def potentials(n, gauge, p, rows):
     """p = exp(p - gauge). Returns log of the product of all A, and the least (of allowed arcs) and the largest p."""
     totals = rows[0]
-    totals[:] = 0.0
+    put(totals, 0.0)
     least, largest = np.inf, 0.0
     for h in range(n + 1):
         for m in range(n + 1):

@@ -29,7 +29,8 @@ from functools import partial
 
 import numpy as np
 
-from tagweave.kernels import inlined, inner, kernel
+from tagweave.kernels import inlined, inner, kernel, merged
+from tagweave.kernels.instructions import put
 from tagweave.kernels.projective import (
     only_heads,
     potentials,
@@ -175,7 +176,6 @@ LOG_SHARE = -575.0  # log 1e-250, the least share of Z in the product of all A
 _CHARTS = 10
 
 
-@kernel
 def marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, log_z):
     """Set marginal[arc] = P(arc), marginal[pair] = P(pair), and log_z float64[B]; -inf and all 0 where no tree is
     allowed.
@@ -184,9 +184,21 @@ def marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, lo
     excludes an arc, too. allowed uint8 or bool, for all arcs, or empty if all are allowed. marginal float (flat), 0 in
     column 0 and on the diagonal. The gradient of log Z(all) - log Z(allowed) is the difference of two such marginals.
     """
+    _marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, log_z)
+    for s in np.flatnonzero(np.isnan(log_z)).tolist():  # rare, and compiled when one is met
+        n, step = int(lengths[s]), int(pair_ptr[s + 1] > pair_ptr[s])
+        cells, own = slice(ptr[s], ptr[s] + (n + 1) ** 2), slice(pair_ptr[s], pair_ptr[s + 1])
+        pairs = scores[own] if step else np.zeros(n + 1, scores.dtype)
+        of_pairs = marginal[own] if step else np.empty(n + 1, marginal.dtype)
+        evidence = allowed[cells] if len(allowed) else allowed
+        log_z[s] = _careful(scores[cells], pairs, evidence, n, step, single_root, marginal[cells], of_pairs)
+
+
+@kernel
+def _marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, log_z):
+    """As `marginals`; log Z is nan, and marginals are 0, of sentences whose potentials leave their range."""
     longest = longest_of(lengths)
-    space = np.empty(_CHARTS * (longest + 2) ** 2)
-    rows = np.empty((ROWS, longest + 2))
+    space, rows = np.empty(_CHARTS * (longest + 2) ** 2), np.empty((ROWS, longest + 2))
     room = np.empty(most_pairs(pair_ptr, lengths))
     neutral, unused = np.zeros(longest + 1, scores.dtype), np.empty(longest + 1, marginal.dtype)
     for s in range(lengths.shape[0]):
@@ -196,7 +208,8 @@ def marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, lo
         evidence = allowed[cells] if allowed.shape[0] else allowed
         pairs, of_pairs = (scores[own], marginal[own]) if step else (neutral, unused)
         q = room[: pairs.shape[0]]
-        of_pairs[:] = 0
+        put(marginal[cells], 0)
+        put(of_pairs, 0)
         log_z[s] = _sentence(
             scores[cells], pairs, evidence, n, step, single_root, space, rows, q, marginal[cells], of_pairs
         )
@@ -217,10 +230,9 @@ def entropies(scores, ptr, pair_ptr, lengths, marginal, log_z, entropy):
         entropy[s] = log_z[s] - expected if log_z[s] > -np.inf else np.nan
 
 
-@inner
+@merged
 def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marginal, of_pairs):
-    """Set the marginals of one sentence. Return its log Z."""
-    marginal[:] = 0
+    """Set the marginals of one sentence, which are 0. Return its log Z, or nan."""
     if n == 0:
         return 0.0
     charts = space[: _CHARTS * (n + 2) * (n + 2)].reshape((_CHARTS, n + 2, n + 2))
@@ -233,16 +245,30 @@ def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marg
         if not take_only_heads(heads, single_root, True, out):
             return -np.inf
         return shift + take_only_pairs(heads, step, q, of_pairs)
-    gauge = 0.0
-    for attempt in range(2):
-        total, is_exact = _sums(n, step, single_root, gauge, charts, rows, q)
-        if is_exact:
-            if total > 0:
-                _outside(n, step, single_root, total, charts, rows, q, out, of_pairs)
-            return shift + n * gauge + math.log(total)
-        shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
-        if attempt == 0:
-            gauge = _gauge(n, step, single_root, total, charts, rows, q)
+    total, is_exact = _sums(n, step, single_root, 0.0, charts, rows, q)
+    if not is_exact:
+        return np.nan
+    if total > 0:
+        _outside(n, step, single_root, total, charts, rows, q, out, of_pairs)
+    return shift + math.log(total)
+
+
+@kernel
+def _careful(scores, pairs, allowed, n, step, single_root, marginal, of_pairs):
+    """Set the marginals of one sentence, which are 0, by shifts that make Z about 1, or in logarithms. Return log Z."""
+    charts, rows, q = np.empty((_CHARTS, n + 2, n + 2)), np.empty((ROWS, n + 2)), np.empty(pairs.shape[0])
+    out = marginal.reshape((n + 1, n + 1))
+    shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
+    total, _ = _sums(n, step, single_root, 0.0, charts, rows, q)
+    shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
+    gauge = _gauge(n, step, single_root, total, charts, rows, q)
+    shift, _ = shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
+    total, is_exact = _sums(n, step, single_root, gauge, charts, rows, q)
+    if is_exact:
+        if total > 0:
+            _outside(n, step, single_root, total, charts, rows, q, out, of_pairs)
+        return shift + n * gauge + math.log(total)
+    shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
     return shift + log_marginals(n, single_root, step, q, charts, out, of_pairs)
 
 
@@ -297,10 +323,10 @@ def _outside(n, step, single_root, total, charts, rows, q, marginal, of_pairs):
     dR, dL, dl, dS = charts[6], charts[7], charts[8], charts[9]
     split, left, right, outward, inward = rows[0], rows[1], rows[2], rows[3], rows[4]
     for i in range(n + 1):
-        dR[i, i : n + 1] = 0.0
-        dL[i, i : n + 1] = 0.0
-        dl[i, i : n + 1] = 0.0
-        dS[i, i : n + 1] = 0.0
+        put(dR[i, i : n + 1], 0.0)
+        put(dL[i, i : n + 1], 0.0)
+        put(dl[i, i : n + 1], 0.0)
+        put(dS[i, i : n + 1], 0.0)
     if single_root:
         for m in range(1, n + 1):
             share = p[0, m] * q[m - 1] / total

@@ -142,7 +142,7 @@ class SGD(Learner):
             weight_vectors.descend(weights, gradient, *blocks, rates[now])
         everything = np.zeros(1, np.int64), np.full(1, objective.size, np.int64)
         weight_vectors.decay(weights, seen, log_decay, len(rates), *everything)
-        return loss + self.c2 * weight_vectors.dot(weights, weights)
+        return loss + self.c2 * float(weight_vectors.dot(weights, weights))
 
     def _calibrated(self, objective: Objective, weights: Floats) -> float:
         """Return the rate with the smallest loss after one epoch over a sample."""

@@ -217,4 +217,4 @@ def add_l2(c2: float, weights: Floats, loss: float, gradient: Floats) -> float:
     if not c2:
         return loss
     gradient += weights.dtype.type(2 * c2) * weights
-    return loss + c2 * dot(weights, weights)
+    return loss + c2 * float(dot(weights, weights))

@@ -37,7 +37,7 @@ Bytes = NDArray[np.uint8]
 FORMS = "arrays"  # the entry of a description for the packing of arrays
 
 _PIECE = 1 << 18  # bytes of a plane compressed at a time, so that no plane is in memory twice
-_COMPRESSION = {
+_COMPRESSION: dict[int, int] = {
     zstd.CompressionParameter.compression_level: 9,
     # only zeros repeat in weights: shorter matches cost more time than they save space
     zstd.CompressionParameter.min_match: 7,

@@ -26,7 +26,8 @@ def digamma(x: Floats) -> Floats:
     q = 1 / s**2
     series = q * (1 / 12 - q * (1 / 120 - q * (1 / 252 - q * (1 / 240 - q * (1 / 132 - q * 691 / 32760)))))
     total: Floats = np.log(s) - 0.5 / s - series
-    return total - sum(1 / (x + k) for k in range(_SHIFT))
+    total -= sum(1 / (x + k) for k in range(_SHIFT))
+    return total
 
 
 def log_gamma(x: Floats) -> Floats:
@@ -36,7 +37,8 @@ def log_gamma(x: Floats) -> Floats:
     q = 1 / s**2
     series = (1 / 12 - q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q * (1 / 1188 - q * 691 / 360360))))) / s
     total: Floats = (s - 0.5) * np.log(s) - s + _HALF_LOG_TAU + series
-    return total - sum(np.log(x + k) for k in range(_SHIFT))
+    total -= sum(np.log(x + k) for k in range(_SHIFT))
+    return total
 
 
 def beta_distribution(x: Any, a: Any, b: Any) -> Floats:
@@ -71,7 +73,7 @@ def beta_quantile(a: Any, b: Any, share: Any) -> Floats:
     """Return the x with P(X <= x) = share, of X ~ Beta(a, b)."""
     a, b, share = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (a, b, share)))
     low, high = np.zeros(a.shape), np.ones(a.shape)
-    x = a / (a + b)
+    x: Floats = a / (a + b)
     constant = log_gamma(a + b) - log_gamma(a) - log_gamma(b)
     for _ in range(100):
         beyond = beta_distribution(x, a, b) - share
