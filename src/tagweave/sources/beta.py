@@ -49,7 +49,8 @@ def beta_distribution(x: Any, a: Any, b: Any) -> Floats:
     with np.errstate(divide="ignore"):
         front = a * np.log(x) + b * np.log1p(-x) + log_gamma(a + b) - log_gamma(a) - log_gamma(b) - np.log(a)
     tail = np.exp(front) / _fraction(x, a, b)
-    return np.where(turned, 1 - tail, tail)
+    found: Floats = np.where(turned, 1 - tail, tail)
+    return found
 
 
 def _fraction(x: Floats, a: Floats, b: Floats) -> Floats:
