@@ -10,6 +10,7 @@ workers that die: `concurrent.futures` for `local`, Ray for everything else. Gro
 
 from __future__ import annotations
 
+import os
 import pickle
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -131,6 +132,14 @@ Reply = tuple[Arrays, Any]
 
 PAUSE = 0.1
 """Seconds between calls of `while_waiting`."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
 
 
 def nothing() -> None:

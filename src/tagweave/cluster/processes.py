@@ -34,6 +34,7 @@ from tagweave.cluster.executor import (
     Result,
     attempt,
     nothing,
+    processors,
 )
 from tagweave.cluster.shared_file import MappedArrays, SharedFile, private_folder
 
@@ -229,11 +230,7 @@ class Processes:
 @contextmanager
 def processes(workers: int | None, threads: int) -> Iterator[Processes]:
     """An executor of processes: see `executor_at`. If the block raises, calls in flight are dropped."""
-    try:
-        processors = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        processors = os.cpu_count() or 1
-    workers = workers or max(1, processors // threads)
+    workers = workers or max(1, processors() // threads)
     executor = Processes(workers, _new_pool(workers))
     try:
         yield executor

@@ -159,6 +159,11 @@ def _is_own(folder: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == _PRIVATE
 
 
+def is_kept(kernel: str) -> bool:
+    """Return whether there is compiled code of a kernel, named by its module and function, for some arguments."""
+    return any((folder / f"{kernel}-{sys.implementation.cache_tag}.nbi").exists() for folder in folders())
+
+
 class CompiledCode(NullCache):
     """The compiled code of one kernel, as Numba's dispatchers ask for it."""
 

@@ -1,0 +1,70 @@
+"""The slowest kernels of a structure, compiled in a process beside one that begins with others.
+
+On two processors the first training of an installation then takes little more than half as long. Both processes keep
+what they compile on disk, and neither compiles a kernel that the other has begun (`kernels.compiled_code`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tagweave.cluster.executor import processors
+from tagweave.kernels import compiled_code
+from tagweave.structures import CHAIN, TREE
+
+_INSIDE = "TAGWEAVE_AHEAD"
+_begun: list[subprocess.Popen[bytes]] = []
+
+
+def begin(structure: str, dtype: Any) -> None:
+    """Begin to compile, unless that has been done, or there is one processor only."""
+    if os.environ.get(_INSIDE) or _begun or not sys.executable or processors() < 2:
+        return
+    if not compiled_code.is_kept(_SLOWEST[structure]):
+        command = [sys.executable, "-P", "-m", "tagweave.structures.ahead", structure, np.dtype(dtype).name]
+        environment = {**os.environ, _INSIDE: "1"}
+        nothing = subprocess.DEVNULL
+        own = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)  # noqa: S603
+        _begun.append(own)
+        atexit.register(_end, own)
+
+
+def _end(own: subprocess.Popen[bytes]) -> None:
+    own.terminate()
+    own.wait()
+
+
+def _chains(dtype: str) -> None:
+    from tagweave.evidence.sequences import Evidence
+    from tagweave.structures.chain import Chain, ChainScores
+    from tagweave.structures.lockstep import TransitionScores
+
+    labels, tokens = 4, 4
+    transitions = TransitionScores.of_scores(*(np.zeros(shape, dtype) for shape in ((labels, labels), labels, labels)))
+    scores, chain = ChainScores(np.zeros((tokens, labels), dtype), transitions), Chain()
+    batch = chain.batch(Evidence.unknown(np.array([0, 2, 4])))
+    chain.add_expectations(chain.sums(scores, batch), scores, batch, 1.0, chain.gradient(scores, batch))
+    chain.best(scores, batch)
+
+
+def _trees(dtype: str) -> None:
+    from tagweave.kernels import tree_sums
+
+    marginals: Any = tree_sums.marginals
+    words, none = np.ones(1, np.int64), np.zeros(0, np.uint8)
+    bounds, pairs = np.array([0, 4]), np.array([4, 4])
+    marginals(np.zeros(4, dtype), none, bounds, pairs, words, True, np.zeros(4, dtype), np.zeros(1))
+
+
+_SLOWEST = {CHAIN: "chain.backward", TREE: "tree_sums._marginals"}
+_COMPILE: dict[str, Callable[[str], None]] = {CHAIN: _chains, TREE: _trees}
+
+if __name__ == "__main__":
+    _COMPILE[sys.argv[1]](sys.argv[2])
