@@ -18,7 +18,7 @@ from tagweave.learning.run import Silence
 from tagweave.structures import CHAIN, TREE, ahead
 
 KERNELS: dict[str, tuple[Any, ...]] = {
-    CHAIN: (chain.forward, chain.backward, products.add_row_products, decode.best_sequences),
+    CHAIN: (chain.backward, products.add_row_products, decode.best_sequences),
     TREE: (tree_sums._marginals,),
 }
 

@@ -10,6 +10,7 @@ import numpy as np
 from tagweave.errors import SourceError
 from tagweave.sources.gain import gain_of_answer, of_sentences
 from tagweave.sources.methods import AGGREGATIONS, DEFAULT, AggregationRun
+from tagweave.structures import CHAIN, ahead
 from tagweave.structures.chain import ChainScores, best_labels
 from tagweave.structures.lockstep import TransitionScores
 
@@ -67,6 +68,7 @@ def aggregate(
         chosen = own.options(**given)
     except ValueError as error:
         raise SourceError(f"{method}: {error}") from None
+    ahead.begin(CHAIN, np.float64)
     estimate = own.estimate(answers, chosen, AggregationRun(known or {}, seed, tell))
     best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
     evidence = estimate.objectives[-1] if estimate.objectives else None

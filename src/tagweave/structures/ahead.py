@@ -42,16 +42,18 @@ def _end(own: subprocess.Popen[bytes]) -> None:
 
 
 def _chains(dtype: str) -> None:
-    from tagweave.evidence.sequences import Evidence
-    from tagweave.structures.chain import Chain, ChainScores
+    """Those that a training needs last come first: it begins with the others itself."""
+    from tagweave.kernels import chain, products
+    from tagweave.structures.chain import ChainScores, best_labels
     from tagweave.structures.lockstep import TransitionScores
 
-    labels, tokens = 4, 4
-    transitions = TransitionScores.of_scores(*(np.zeros(shape, dtype) for shape in ((labels, labels), labels, labels)))
-    scores, chain = ChainScores(np.zeros((tokens, labels), dtype), transitions), Chain()
-    batch = chain.batch(Evidence.unknown(np.array([0, 2, 4])))
-    chain.add_expectations(chain.sums(scores, batch), scores, batch, 1.0, chain.gradient(scores, batch))
-    chain.best(scores, batch)
+    backward: Any = chain.backward
+    row, square, steps = np.zeros(4, dtype), np.zeros((4, 4), dtype), np.array([0, 2, 4])
+    transitions = TransitionScores.of_scores(square, row, row)
+    gamma, beyond = np.zeros((2, 4, 4), dtype)
+    backward(square, steps, square, transitions.panels[1], row, chain.ALL, square, row, gamma, beyond)
+    products.add_row_products(square, beyond, steps, 1, gamma)
+    best_labels(ChainScores(square, transitions), steps)
 
 
 def _trees(dtype: str) -> None:
