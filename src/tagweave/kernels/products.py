@@ -66,25 +66,28 @@ def multiply(left, panels, out):
     """out = left @ matrix, for float[B, Y] and the panels of float[Y, Y]."""
     rows, products = flat(left), flat(out)
     B, Y, long = _U(left.shape[0]), _U(left.shape[1]), _U(BYTES) // _U(out.itemsize)
-    whole, at, j = B - B % _FOUR, _U(0), _U(0)
+    whole, at, j = B if B >= _FOUR else _U(0), _U(0), _U(0)  # tiles of four rows; the last may begin earlier, too
     while j < Y:
         width = _panel_width(Y, Y - j, out.itemsize)
         to = min(j, Y - width)
         if width > long:
-            for b in range(_U(0), whole, _FOUR):
-                multiply_tile(rows, b * Y, Y, _ONE, panels, at, width, products, b * Y + to, Y, Y, 4, 3, 0)
-            for b in range(whole, B):
-                multiply_tile(rows, b * Y, Y, _ONE, panels, at, width, products, b * Y + to, Y, Y, 1, 3, 0)
+            for row in range(_U(0), whole, _FOUR):
+                b = min(row, whole - _FOUR) * Y
+                multiply_tile(rows, b, Y, _ONE, panels, at, width, products, b + to, Y, Y, 4, 3, 0)
+            for row in range(whole, B):
+                multiply_tile(rows, row * Y, Y, _ONE, panels, at, width, products, row * Y + to, Y, Y, 1, 3, 0)
         elif width == long:
-            for b in range(_U(0), whole, _FOUR):
-                multiply_tile(rows, b * Y, Y, _ONE, panels, at, width, products, b * Y + to, Y, Y, 4, 1, 0)
-            for b in range(whole, B):
-                multiply_tile(rows, b * Y, Y, _ONE, panels, at, width, products, b * Y + to, Y, Y, 1, 1, 0)
+            for row in range(_U(0), whole, _FOUR):
+                b = min(row, whole - _FOUR) * Y
+                multiply_tile(rows, b, Y, _ONE, panels, at, width, products, b + to, Y, Y, 4, 1, 0)
+            for row in range(whole, B):
+                multiply_tile(rows, row * Y, Y, _ONE, panels, at, width, products, row * Y + to, Y, Y, 1, 1, 0)
         elif width * _U(2) == long:
-            for b in range(_U(0), whole, _FOUR):
-                multiply_tile(rows, b * Y, Y, _ONE, panels, at, width, products, b * Y + to, Y, Y, 4, 0, 0)
-            for b in range(whole, B):
-                multiply_tile(rows, b * Y, Y, _ONE, panels, at, width, products, b * Y + to, Y, Y, 1, 0, 0)
+            for row in range(_U(0), whole, _FOUR):
+                b = min(row, whole - _FOUR) * Y
+                multiply_tile(rows, b, Y, _ONE, panels, at, width, products, b + to, Y, Y, 4, 0, 0)
+            for row in range(whole, B):
+                multiply_tile(rows, row * Y, Y, _ONE, panels, at, width, products, row * Y + to, Y, Y, 1, 0, 0)
         else:
             for b in range(B):
                 for c in range(Y):
