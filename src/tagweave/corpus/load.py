@@ -31,6 +31,7 @@ class _Outline:
     path: str  # for messages
     comments: dict[str, str | None]  # the values of comments `# key = value` that must agree; `None` until one occurs
     sentences: int = 0
+    tokens: int = 0
     characters: int = 0
     first: tuple[str, ...] = ()  # the layers of labels of the first sentence
     names: dict[str, None] = field(default_factory=dict)  # of all layers, of labels and of heads
@@ -43,6 +44,7 @@ class _Outline:
             if not self.sentences:
                 self.first = tuple(sentence.layers)
             self.sentences += 1
+            self.tokens += len(sentence.forms)
             self.characters += sum(map(len, sentence.forms))
             for name, layer in (*sentence.layers.items(), *sentence.heads.items()):
                 self.names[name] = None
@@ -189,6 +191,7 @@ class CorpusOutline(NamedTuple):
     format: str
     layer: str | None  # in the file, which becomes the corpus's own; `None` if the file has no such layer
     sentences: int
+    tokens: int
     characters: int
 
     def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -257,7 +260,9 @@ def _file(
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
     corpus = Corpus((), guideline, form.unit, _covered(outline.comments[COVERED]), path, layer=layer)
-    return CorpusOutline(corpus, form.name, layer if layer in names else None, outline.sentences, outline.characters)
+    return CorpusOutline(
+        corpus, form.name, layer if layer in names else None, outline.sentences, outline.tokens, outline.characters
+    )
 
 
 def _covered(value: str | None) -> tuple[str, ...] | None:

@@ -49,6 +49,12 @@ _SEEDS, _FEW_OF_SPANS, _FEW_SAMPLED = 3, 20_000, 50_000
 MethodOptions = TypeVar("MethodOptions", bound=Options)
 
 
+def usual_seeds(plan: TrainingPlan, method: str, tokens: int) -> int:
+    """Return how many seeds the model of a target of so many tokens is the mean of by default."""
+    few = max(_FEW_OF_SPANS if plan.task == SPANS else 0, _FEW_SAMPLED if METHODS[method].balances else 0)
+    return _SEEDS if tokens < few and not plan.folder and has_seed(plan.learner) else 1
+
+
 @dataclass(frozen=True)
 class Job:
     """A plan with its corpora, which trains models of one structure, here or on workers."""
@@ -116,10 +122,7 @@ class Job:
     @cached_property
     def average_seeds(self) -> int:
         """How many seeds the model is the mean of: that of the plan, or more than one where the target is small."""
-        plan, limit = self.plan, _FEW_SAMPLED if METHODS[self.method].balances else 0
-        if plan.average_seeds or plan.folder or not has_seed(plan.learner):
-            return plan.average_seeds or 1
-        return _SEEDS if self._target_tokens < max(limit, _FEW_OF_SPANS if plan.task == SPANS else 0) else 1
+        return self.plan.average_seeds or usual_seeds(self.plan, self.method, self._target_tokens)
 
     @cached_property
     def _target_tokens(self) -> int:
