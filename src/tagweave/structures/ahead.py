@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,15 +27,21 @@ _begun: list[subprocess.Popen[bytes]] = []
 
 def begin(structure: str, dtype: Any) -> None:
     """Begin to compile, unless that has been done, or there is one processor only."""
-    if os.environ.get(_INSIDE) or _begun or not sys.executable or processors() < 2:
+    if _begun or processors() < 2 or not _is_first_python() or compiled_code.is_kept(_SLOWEST[structure]):
         return
-    if not compiled_code.is_kept(_SLOWEST[structure]):
-        command = [sys.executable, "-P", "-m", "tagweave.structures.ahead", structure, np.dtype(dtype).name]
-        environment = {**os.environ, _INSIDE: "1"}
-        nothing = subprocess.DEVNULL
+    command = [sys.executable, "-P", "-m", "tagweave.structures.ahead", structure, np.dtype(dtype).name]
+    environment, nothing = {**os.environ, _INSIDE: "1"}, subprocess.DEVNULL
+    with suppress(OSError):  # where no process may be started, this one compiles everything
         own = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)  # noqa: S603
         _begun.append(own)
         atexit.register(_end, own)
+
+
+def _is_first_python() -> bool:
+    """Return whether this is Python itself, not an application around it, and no worker of another process."""
+    processes = sys.modules.get("multiprocessing.process")
+    is_worker = _INSIDE in os.environ or (processes is not None and processes.parent_process() is not None)
+    return not is_worker and Path(sys.executable or "").name.startswith("python")
 
 
 def _end(own: subprocess.Popen[bytes]) -> None:
