@@ -41,10 +41,6 @@ steps of a loop."""
 merged = partial(inner, inline="always")
 """`inner`, for a function merged into its only caller before compilation: one function compiles faster than two."""
 
-fused = partial(inner, fastmath={"contract"})
-"""`inner`, with a product and a sum in one instruction and one rounding where the processor has it, as in BLAS."""
-
-
 def _options(reassociate: bool, **others: Any) -> Any:
     fastmath = {"reassoc", "nsz"} if reassociate else False
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
