@@ -260,9 +260,14 @@ def test_what_workers_cannot_do_is_refused(settings: dict[str, Any], message: st
         train(**({"target": CTB, "cluster": "local", "workers": 1} | settings))
 
 
-def test_seeds_are_those_of_the_corpus_on_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seeds_are_those_of_the_corpus_on_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("tagweave.training.sharded_job.executor_at", lambda *_: nullcontext(IN_PROCESS))
     file = tmp_path / "spans.conll"
     file.write_text("Ann B-PER\nleft O\n\n" * 11_000)
     model = train(str(file), task="spans", iterations=1, callback=Silence(), cluster="local", workers=1)
     assert model.about["plan"]["average_seeds"] == 1
+    file.write_text("Ann B-PER\nleft O\n\n" * 10)
+    train(str(file), task="spans", iterations=1, cluster="local", workers=1)
+    assert "20 tokens are few: the mean of 3 seeds" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def test_log_z_and_marginals(
 
 
 def _wide(case: Case) -> Case:
-    """The case with so many copies of its sentences that a step of them is a product for BLAS."""
+    """The case with so many copies of its sentences that a step of them fills tiles."""
     copies = COPIES
     repeat = (copies, 1)
     return Case(
@@ -49,7 +49,7 @@ def _wide(case: Case) -> Case:
 @PRECISIONS
 @settings(max_examples=25)
 @given(data=st.data(), restricted=st.booleans(), dense=st.booleans())
-def test_products_large_enough_for_blas(
+def test_products_large_enough_for_tiles(
     dtype: type, spread: float, tolerance: dict[str, float], data: st.DataObject, restricted: bool, dense: bool
 ) -> None:
     case = data.draw(cases(spread))

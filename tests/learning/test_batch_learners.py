@@ -212,3 +212,12 @@ def test_lbfgs_ends_where_no_step_is_better() -> None:
     state = trained(LBFGS(c2=0.0), Uphill(given.x, given.y), 5)
     assert state.converged and state.iteration == 0
     assert not state.weights.any()
+
+
+@pytest.mark.parametrize("value", [0.0, float("nan")])
+def test_conjugate_gradient_ends_where_nothing_slopes(value: float) -> None:
+    flat = _Times(Logistic.random(1), value)
+    trainer = ConjugateGradient(c2=0.0, tolerance=0.0)
+    state = trainer.start(flat, np.zeros(flat.size))
+    trainer.step(flat, state)
+    assert state.converged

@@ -50,7 +50,7 @@ def test_only_what_is_not_kept_and_beside_another_processor(
     kept: bool, number: int, begun: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands: list[Any] = []
-    monkeypatch.setattr(ahead, "_begun", [])
+    monkeypatch.setattr(ahead, "_begun", {})
     monkeypatch.setattr(ahead, "processors", lambda: number)
     monkeypatch.setattr(compiled_code, "is_kept", lambda _: kept)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))

@@ -191,7 +191,7 @@ def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> float:
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[at]
     total, n = float(ranks[differences > 0].sum()), len(differences)
     if n > _EXACT or len(sizes) < n:
-        ties = float((counts**3 - counts).sum())
+        ties = float((counts.astype(float) ** 3 - counts).sum())
         spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
         return math.erfc(abs(total - n * (n + 1) / 4) / spread / math.sqrt(2))
     ways = np.ones(1)  # [k]: how many sets of ranks have the sum k

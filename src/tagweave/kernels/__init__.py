@@ -41,6 +41,7 @@ steps of a loop."""
 merged = partial(inner, inline="always")
 """`inner`, for a function merged into its only caller before compilation: one function compiles faster than two."""
 
+
 def _options(reassociate: bool, **others: Any) -> Any:
     fastmath = {"reassoc", "nsz"} if reassociate else False
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}

@@ -30,7 +30,7 @@ from tagweave.kernels.products import add_row_products, multiply
 
 Floats = NDArray[Any]
 
-_FEW = 4  # labels below which there are no vectors of them
+_FEW = 4  # labels below which no tile is full
 _TINY = 1e-30
 _U = np.uintp
 _ONE = np.uintp(1)

@@ -1,9 +1,4 @@
-"""Instructions that Numba lacks, or that take long to compile in its form, and vector code made of them.
-
-Products of matrices run in tiles that stay in registers, four rows at a time. BLAS copies its right operand at every
-call into the order of its tiles. A step of a recurrence multiplies few rows with one and the same matrix, and the copy
-takes as long as multiplying thirty rows.
-"""
+"""Instructions that Numba lacks, or that take long to compile in its form, and vector code made of them."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ A step of a recurrence over chains multiplies few rows with one and the same mat
 
     out[b, j] = sum_i left[b, i] matrix[i, j]
 
-Its columns lie in panels: of as many as three vectors have numbers, row by row, so that a tile of four rows reads a
-panel from one end to the other. That is 1.2 to 10 times as fast as BLAS, which copies the matrix at every product
-(4 to 1,408 labels, 1 to 256 rows). Where columns do not fill the last panel, it begins earlier, and they are computed
-twice.
+Its columns lie in panels as wide as three vectors, row by row, so that a tile of four rows, whose sums stay in
+registers, reads a panel from one end to the other. That is 1.2 to 10 times as fast as BLAS, which copies the matrix at
+every product (4 to 1,408 labels, 1 to 256 rows). Where columns do not fill the last panel, it begins earlier, and they
+are computed twice.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def panels(matrix: Floats, transposed: bool = False) -> Floats:
     """Return the panels of float[Y, Y], or of its transpose, float[cells]."""
     Y = np.uintp(len(matrix))
     found = np.empty(len(matrix) * (len(matrix) + 3 * BYTES // matrix.itemsize), matrix.dtype)
-    _lay_out(np.ascontiguousarray(matrix).reshape(-1), *((Y, _ONE) if transposed else (_ONE, Y)), found)
+    _lay_out(np.ascontiguousarray(matrix).reshape(-1), Y, *((Y, _ONE) if transposed else (_ONE, Y)), found)
     return found
 
 
 @kernel
-def _lay_out(matrix, across, along, panels):
+def _lay_out(matrix, Y, across, along, panels):
     """Fill the panels of matrix[i, j] = matrix[i along + j across]."""
-    Y, at, j = max(across, along), _U(0), _U(0)
+    at, j = _U(0), _U(0)
     while j < Y:
         width = _panel_width(Y, Y - j, matrix.itemsize)
         first = min(j, Y - width)
@@ -101,7 +101,7 @@ def multiply(left, panels, out):
 
 @kernel
 def add_row_products(alpha, beyond, steps, sign, pairs):
-    """pairs += sign * sum over rows r from the second step on of alpha[the row before r] (x) beyond[r].
+    """pairs += sign * sum over rows r from the second step on of alpha[the row before r] (x) beyond[r], for Y >= 4.
 
     Blocks of rows are copied into panels, with zeros beyond the last label, since a tile adds to what it finds.
     """
@@ -135,7 +135,6 @@ def add_row_products(alpha, beyond, steps, sign, pairs):
             if filled == block or (r + _ONE == _U(steps[-1])):
                 _add_block(before, after, sums, filled, Y, high, columns, long)
                 filled = _U(0)
-    at, j = _U(0), _U(0)
     factor = pairs.dtype.type(sign)
     for i in range(Y):
         for c in range(Y):

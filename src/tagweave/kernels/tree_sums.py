@@ -255,7 +255,10 @@ def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marg
 
 @kernel
 def _careful(scores, pairs, allowed, n, step, single_root, marginal, of_pairs):
-    """Set the marginals of one sentence, which are 0, by shifts that make Z about 1, or in logarithms. Return log Z."""
+    """Set the marginals of one sentence, which are 0, by shifts that make Z about 1, or in logarithms. Return log Z.
+
+    `_sums` and `_gauge` overwrite the charts, so the scores are shifted again after each.
+    """
     charts, rows, q = np.empty((_CHARTS, n + 2, n + 2)), np.empty((ROWS, n + 2)), np.empty(pairs.shape[0])
     out = marginal.reshape((n + 1, n + 1))
     shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)

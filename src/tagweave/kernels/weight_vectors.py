@@ -412,7 +412,7 @@ _BLOCK = 2048  # columns
 
 @partial(kernel, reassociate=True)
 def dot(one, other):
-    """sum_i one[i] other[i], in double precision between blocks, on one thread, which BLAS does not promise."""
+    """sum_i one[i] other[i], in double precision between blocks, always on one thread."""
     total = 0.0
     for low in range(0, one.shape[0], _BLOCK):
         part = one.dtype.type(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -98,7 +99,7 @@ class AdamW(Learner):
         blocks = starts[of_features], np.minimum(stops[of_features], begin)
         weight_vectors.adagrad(weights, square, gradient, *blocks, weights.dtype.type(self.features))
         gradient[begin:] /= max(1, last - first)
-        length = float(np.linalg.norm(gradient[begin:]))
+        length = sqrt(weight_vectors.dot(gradient[begin:], gradient[begin:]))
         if length > self.longest:
             gradient[begin:] *= self.longest / length
         rises = min(1.0, number / max(1.0, self.warm_up * updates))

@@ -94,7 +94,7 @@ class ConjugateGradient(Learner):
     """Nonlinear conjugate gradient, the optimiser of tsuboi-2008.
 
     The direction is d = -g + max(0, g'(g - g0) / g0'g0) d0 (Polak and Ribière 1969; Nocedal and Wright 2006, equation
-    5.45), and the step satisfies the strong Wolfe conditions.
+    5.45). A line search looks for a step that satisfies the strong Wolfe conditions.
 
     Args:
         c2: the regulariser is c2 |w|^2 (tsuboi-2008: |w|^2 / (2 sigma^2)).
@@ -128,7 +128,8 @@ class ConjugateGradient(Learner):
             return
         if not dot(state.arrays["direction"], gradient) < 0:
             state.arrays["direction"] = -gradient
-        found = self._search(objective, state, watch)
+        falls = dot(state.arrays["direction"], gradient) < 0  # not if the gradient is 0, or no number
+        found = self._search(objective, state, watch) if falls else None
         if found is None:
             state.converged = True
             return
@@ -156,12 +157,13 @@ class ConjugateGradient(Learner):
             weights = state.weights + direction.dtype.type(length) * direction
             loss, new = self._evaluate(objective, weights, watch)
             slope = dot(direction, new) if np.isfinite(loss) else np.inf
-            if loss <= state.loss + _ENOUGH * length * falls:
+            is_lower = loss <= state.loss + _ENOUGH * length * falls
+            if is_lower and (best is None or loss <= best[0]):
                 best = loss, weights, new
                 state.numbers["length"] = -length * falls
                 if abs(slope) <= _FLAT * -falls:
                     break
-            if slope < 0 and best is not None and best[0] == loss:
+            if slope < 0 and is_lower:
                 low, slope_low = length, slope
             else:
                 high, slope_high = length, slope

@@ -166,7 +166,7 @@ class AROW(MistakeDriven):
     """
 
     epochs: ClassVar[int] = 12
-    vectors: ClassVar[int] = 6
+    vectors: ClassVar[int] = 8
     rule_memory: ClassVar[str] = "variances"
     ranges: ClassVar[Mapping[str, str]] = {"variance": "log:0.01:10", "gamma": "log:0.1:100"}
     batch: ClassVar[int] = 1  # type: ignore[misc]  # no setting here

@@ -220,7 +220,7 @@ class ShardedObjective:
     def _refuse(self, *arguments: Any, **named: Any) -> NoReturn:
         raise TypeError("found a trainer that takes batches of sentences, expected Mixing of it: they are on workers")
 
-    add_batch = correct = mistake = touched = order = shuffled = _refuse
+    add_batch = correct = touched = order = shuffled = _refuse
 
 
 def writable(state_arrays: Arrays) -> dict[str, Floats]:

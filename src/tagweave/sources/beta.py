@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 _SHIFT = 10
 _TINY = 1e-300
 _DIGITS = 1e-14
+_ROUNDS = 10_000  # enough for counts of ten million
+_CLOSE = 1e-11  # relative, of a quantile
 _HALF_LOG_TAU = 0.5 * np.log(2 * np.pi)
 
 
@@ -56,7 +58,7 @@ def beta_distribution(x: Any, a: Any, b: Any) -> Floats:
 def _fraction(x: Floats, a: Floats, b: Floats) -> Floats:
     """Return 1 + d1 / (1 + d2 / (1 + ...)), by Lentz's method (Press et al. 2007, section 5.2)."""
     value, above, below, n, change = np.ones_like(x), np.ones_like(x), np.zeros_like(x), 0, np.zeros_like(x)
-    while (abs(change - 1) > _DIGITS).any():
+    while n < _ROUNDS and (abs(change - 1) > _DIGITS).any():
         n += 1
         k = n // 2
         if n % 2:
@@ -83,7 +85,7 @@ def beta_quantile(a: Any, b: Any, share: Any) -> Floats:
             density = np.exp((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) + constant)
             guess = x - beyond / density  # Newton's; outside of the bracket, its middle
         new = np.where((guess > low) & (guess < high), guess, (low + high) / 2)
-        if (abs(new - x) <= _DIGITS * x).all():
+        if (abs(new - x) <= _CLOSE * x).all():
             break
         x = new
     return x

@@ -22,18 +22,21 @@ from tagweave.kernels import compiled_code
 from tagweave.structures import CHAIN, TREE
 
 _INSIDE = "TAGWEAVE_AHEAD"
-_begun: list[subprocess.Popen[bytes]] = []
+_begun: dict[str, subprocess.Popen[bytes]] = {}  # by structure
 
 
 def begin(structure: str, dtype: Any) -> None:
-    """Begin to compile, unless that has been done, or there is one processor only."""
-    if _begun or processors() < 2 or not _is_first_python() or compiled_code.is_kept(_SLOWEST[structure]):
+    """Begin to compile in a process of its own.
+
+    Not if that has been done, with a single processor, in workers, or in an application that is not Python itself.
+    """
+    if structure in _begun or processors() < 2 or not _is_first_python() or compiled_code.is_kept(_SLOWEST[structure]):
         return
     command = [sys.executable, "-P", "-m", "tagweave.structures.ahead", structure, np.dtype(dtype).name]
     environment, nothing = {**os.environ, _INSIDE: "1"}, subprocess.DEVNULL
     with suppress(OSError):  # where no process may be started, this one compiles everything
         own = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)  # noqa: S603
-        _begun.append(own)
+        _begun[structure] = own
         atexit.register(_end, own)
 
 

@@ -303,7 +303,7 @@ class Chain(Structure):
         buffer = partial(space.cells, count=E.size) if len(lists.ptr) else partial(space.matrix, rows=len(E))
         alpha, gamma, beyond = map(buffer, ("alpha", "gamma", "beyond"))
         scale, log_z = space.vector("scale", len(batch.rows)), np.empty(batch.size)
-        back, panels = (t.transposed, (t.start[:0],) * 2) if len(lists.ptr) else (t.potential, t.panels)
+        back, panels = (t.transposed, (t.start[:0],) * 2) if len(lists.ptr) else (t.potential[:0, :0], t.panels)
         chain.forward(E, shift, steps, t.potential, panels[0], t.start, t.end, lists, alpha, scale, log_z)
         chain.backward(E, steps, back, panels[1], t.end, lists, alpha, scale, gamma, beyond)
         sums = Sums(log_z, gamma, alpha, beyond, steps, lists, len(t.start))

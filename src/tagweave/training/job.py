@@ -43,16 +43,10 @@ PLAIN = "plain"
 
 
 _SEEDS, _FEW_OF_SPANS, _FEW_SAMPLED = 3, 20_000, 50_000
-"""The seeds of models of fewer tokens: of spans, and by methods that sample their sources, each seed other sentences
-(docs/learners.md has what their mean gains)."""
+"""The seeds of models of fewer tokens: of spans, and of chains by methods that sample large sources, of which each seed
+sees other sentences (docs/learners.md has what their mean gains)."""
 
 MethodOptions = TypeVar("MethodOptions", bound=Options)
-
-
-def usual_seeds(plan: TrainingPlan, method: str, tokens: int) -> int:
-    """Return how many seeds the model of a target of so many tokens is the mean of by default."""
-    few = max(_FEW_OF_SPANS if plan.task == SPANS else 0, _FEW_SAMPLED if METHODS[method].balances else 0)
-    return _SEEDS if tokens < few and not plan.folder and has_seed(plan.learner) else 1
 
 
 @dataclass(frozen=True)
@@ -68,6 +62,7 @@ class Job:
     guided: Fitted | None = None  # the model that looks at the labels of one of the sources, if there is one
     shards: Shards | None = None  # the sentences on workers; `None` if they are here
     race: Mapping[str, float] = field(default_factory=dict)  # the scores of the race that decided on the method
+    counted: int | None = None  # the tokens of the target corpora if their sentences are on workers
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
         assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
@@ -122,11 +117,14 @@ class Job:
     @cached_property
     def average_seeds(self) -> int:
         """How many seeds the model is the mean of: that of the plan, or more than one where the target is small."""
-        return self.plan.average_seeds or usual_seeds(self.plan, self.method, self._target_tokens)
+        plan, tokens = self.plan, self._target_tokens
+        few = max(_FEW_OF_SPANS if plan.task == SPANS else 0, _FEW_SAMPLED if METHODS[self.method].balances else 0)
+        is_usual = tokens < few and plan.task != PARSE and not plan.folder and has_seed(plan.learner)
+        return plan.average_seeds or (_SEEDS if is_usual else 1)
 
     @cached_property
     def _target_tokens(self) -> int:
-        return sum(corpus.tokens() for corpus in self.data.targets)
+        return sum(corpus.tokens() for corpus in self.data.targets) if self.counted is None else self.counted
 
     def tell_seeds(self) -> None:
         """Tell how many seeds are averaged if the program decided on it."""

@@ -52,7 +52,7 @@ from tagweave.training.consistency import check_evidence, no_evidence, with_evid
 from tagweave.training.corpora import CorpusFile, names_own_layer, read_outline
 from tagweave.training.incomplete import leaves_out_spans
 from tagweave.training.inspection import stray_labels
-from tagweave.training.job import Job, usual_seeds
+from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
 from tagweave.training.methods.method import Options
 from tagweave.training.plan import TrainingPlan
@@ -399,9 +399,8 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
         parts = _with_schemes(parts, plan.gaps, job.run)
     shards = Shards(executor, workers, tuple(parts))
     tokens = sum(outline.tokens for _, outline in outlines)
-    seeds = job.plan.average_seeds or usual_seeds(job.plan, job.method, tokens)
-    plan = replace(job.plan, target=target, average_seeds=seeds)
-    return replace(job, plan=plan, run=replace(job.run, schedule=schedule), shards=shards)
+    plan, run = replace(job.plan, target=target), replace(job.run, schedule=schedule)
+    return replace(job, plan=plan, run=run, shards=shards, counted=tokens)
 
 
 def _with_schemes(parts: Sequence[CorpusPart], gaps: Gaps | None, run: Run) -> list[CorpusPart]:
