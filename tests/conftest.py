@@ -79,7 +79,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     for_trees = worker == "gw1"
     last = "tree_sums._marginals" if for_trees else "perceptron.correct"
-    if any(any(folder.glob(f"{last}-*.nbi")) for folder in compiled_code.folders()):
+    if compiled_code.is_kept(last):
         return
     run = demo._run
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(io.StringIO()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagweave.kernels import weight_vectors
+from tagweave.kernels import mistakes, weight_vectors
 
 SIZE = 40
 STARTS = np.array([3, 10, 3, 39, 20, 20], np.int64)  # blocks repeat, and one is empty
@@ -62,7 +62,7 @@ def test_decay_catches_up_with_the_steps_that_a_weight_missed(dtype: type) -> No
 def test_take_moves_what_is_not_0_once(dtype: type) -> None:
     _, gradient = vectors(dtype)
     expected, at, by = gradient.copy(), np.empty(2 * SIZE, np.int64), np.empty(2 * SIZE)
-    count = weight_vectors.take(gradient, np.tile(STARTS, 2), np.tile(STOPS, 2), at, by)
+    count = mistakes.take(gradient, np.tile(STARTS, 2), np.tile(STOPS, 2), mistakes.Moves(at, by))
     assert not gradient.any()
     gradient[at[:count]] = by[:count]
     np.testing.assert_array_equal(gradient, expected)

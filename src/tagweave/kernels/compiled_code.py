@@ -161,7 +161,11 @@ def _is_own(folder: Path) -> bool:
 
 def is_kept(kernel: str) -> bool:
     """Return whether there is compiled code of a kernel, named by its module and function, for some arguments."""
-    return any((folder / f"{kernel}-{sys.implementation.cache_tag}.nbi").exists() for folder in folders())
+    return any((folder / f"{_file_name(kernel)}.nbi").exists() for folder in folders())
+
+
+def _file_name(kernel: str) -> str:
+    return f"{kernel}-{sys.implementation.cache_tag}"
 
 
 class CompiledCode(NullCache):
@@ -169,7 +173,7 @@ class CompiledCode(NullCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         module = function.__module__.rpartition(".")[2]
-        self._name = f"{module}.{function.__qualname__}-{sys.implementation.cache_tag}"
+        self._name = _file_name(f"{module}.{function.__qualname__}")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for a signature, or `None` if it has to be compiled.

@@ -60,6 +60,19 @@ class Moves(NamedTuple):
     by: NDArray[np.float64]
 
 
+@kernel
+def take(gradient, start, stop, moves):
+    """Move what is not 0 out of blocks start[i] .. stop[i] - 1 of a gradient; return its count. Blocks may repeat."""
+    count = 0
+    for i in range(_U(start.shape[0])):
+        for q in range(_U(start[i]), _U(stop[i])):
+            if gradient[q] != 0:
+                moves.at[count], moves.by[count] = q, gradient[q]
+                gradient[q] = 0
+                count += 1
+    return count
+
+
 @inlined
 def _summed(zeros, moves, count):
     """Add up what moves have for the same weight. Returns the new count."""

@@ -338,7 +338,8 @@ def correct(views, vectors, base, e, first, last, batch, step, rule, buffers):
                     return cost, s
         for s in range(low, high):
             if buffers.errors[s - first]:
-                here, end, count = e.ptr[s] - origin, e.ptr[s + 1] - origin, 0
+                here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
+                count = np.int64(0)  # a literal would be another type, for which all is compiled once more
                 best, target = buffers.best[here:end], buffers.target[here:end]
                 for v in range(buffers.views):
                     count = _note_sentence(views[v], vectors, base, e, s, best, target, buffers.moves, count)

@@ -377,19 +377,6 @@ def decay(weights, seen, log_decay, now, start, stop):
 
 
 @kernel
-def take(gradient, start, stop, at, by):
-    """Move what is not 0 out of the gradient: into at and by, whose length is returned. Blocks may repeat."""
-    count = 0
-    for i in range(_U(start.shape[0])):
-        for q in range(_U(start[i]), _U(stop[i])):
-            if gradient[q] != 0:
-                at[count], by[count] = q, gradient[q]
-                gradient[q] = 0
-                count += 1
-    return count
-
-
-@kernel
 def rprop(weights, gradient, previous, rates, low, high, growth, shrink, most, least):
     """Rprop- (Riedmiller 1994) on weights[low:high]: the sign of the gradient moves a weight by its own rate, which
     grows while the sign stays and shrinks when it turns. previous is set to the gradient."""

@@ -37,7 +37,7 @@ from tagweave.learning.trainer import (
     StateRules,
     TrainerState,
     Watch,
-    add_l2,
+    regularised,
     state_weights,
 )
 
@@ -79,9 +79,7 @@ class Rprop(Learner):
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         weights = state.weights
-        watch.before()
-        loss, gradient = objective.loss_and_gradient(weights)
-        loss = add_l2(self.c2, weights, loss, gradient)
+        loss, gradient = regularised(objective, weights, self.c2, watch)
         previous, rates = state.arrays["previous"], state.arrays["rates"]
         bounds = tuple(weights.dtype.type(x) for x in (self.growth, self.shrink, self.most, self.least))
         weight_vectors.rprop(weights, gradient, previous, rates, 0, len(weights), *bounds)
@@ -112,7 +110,7 @@ class ConjugateGradient(Learner):
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """Return the loss and gradient at the initial weights, and the direction of steepest descent."""
         weights = weights.astype(objective.dtype)
-        loss, gradient = self._evaluate(objective, weights, UNWATCHED)
+        loss, gradient = regularised(objective, weights, self.c2)
         arrays = {"weights": weights, "gradient": gradient, "direction": -gradient}
         return TrainerState(arrays, {"length": 0.0}, loss=loss)
 
@@ -126,10 +124,11 @@ class ConjugateGradient(Learner):
         if float(np.abs(gradient).max(initial=0.0)) < self.tolerance:
             state.converged = True
             return
-        if not dot(state.arrays["direction"], gradient) < 0:
-            state.arrays["direction"] = -gradient
-        falls = dot(state.arrays["direction"], gradient) < 0  # not if the gradient is 0, or no number
-        found = self._search(objective, state, watch) if falls else None
+        falls = dot(state.arrays["direction"], gradient)
+        if not falls < 0:
+            state.arrays["direction"], falls = -gradient, -dot(gradient, gradient)
+        # it does not fall if the gradient is 0, or no number
+        found = self._search(objective, state, falls, watch) if falls < 0 else None
         if found is None:
             state.converged = True
             return
@@ -139,23 +138,19 @@ class ConjugateGradient(Learner):
         state.arrays["gradient"] = new
         state.iteration += 1
 
-    def _evaluate(self, objective: Objective, weights: Floats, watch: Watch) -> tuple[float, Floats]:
-        watch.before()
-        loss, gradient = objective.loss_and_gradient(weights)
-        return add_l2(self.c2, weights, loss, gradient), gradient
-
-    def _search(self, objective: Objective, state: TrainerState, watch: Watch) -> tuple[float, Floats, Floats] | None:
+    def _search(
+        self, objective: Objective, state: TrainerState, falls: float, watch: Watch
+    ) -> tuple[float, Floats, Floats] | None:
         """Return loss, weights and gradient after a step; `None` if no step lowers the loss.
 
         Lengths come from the slopes at the ends of the bracket, whose line has its zero where a parabola has its least.
         """
-        direction, gradient = state.arrays["direction"], state.arrays["gradient"]
-        falls = slope_low = dot(direction, gradient)
+        direction, slope_low = state.arrays["direction"], falls
         length = state.numbers["length"] / -falls or 1 / sqrt(dot(direction, direction))  # as far as the last step fell
         low, high, slope_high, best = 0.0, np.inf, np.inf, None
         for _ in range(self.trials):
             weights = state.weights + direction.dtype.type(length) * direction
-            loss, new = self._evaluate(objective, weights, watch)
+            loss, new = regularised(objective, weights, self.c2, watch)
             slope = dot(direction, new) if np.isfinite(loss) else np.inf
             is_lower = loss <= state.loss + _ENOUGH * length * falls
             if is_lower and (best is None or loss <= best[0]):
@@ -263,9 +258,7 @@ class LBFGS(Learner):
         state.iteration += 1
 
     def _evaluate(self, objective: Objective, weights: Floats, watch: Watch) -> tuple[float, Floats]:
-        watch.before()
-        loss, gradient = objective.loss_and_gradient(weights)
-        loss = add_l2(self.c2, weights, loss, gradient)
+        loss, gradient = regularised(objective, weights, self.c2, watch)
         if self.c1:
             loss += self.c1 * float(np.abs(weights).sum())
         return loss, gradient

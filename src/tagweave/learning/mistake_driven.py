@@ -10,6 +10,7 @@ one label per position this is the ordinary perceptron; without evidence nothing
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -35,7 +36,7 @@ Floats = NDArray[Any]
 _RUN = 500  # steps between points where training can be interrupted
 
 
-class MistakeDriven(Learner):
+class MistakeDriven(Learner, ABC):
     """A learner that moves the weights by a rule where the best labels of a sentence contradict its evidence."""
 
     mistake_driven: ClassVar[bool] = True
@@ -45,8 +46,9 @@ class MistakeDriven(Learner):
     epsilon: float
 
     @property
+    @abstractmethod
     def rule(self) -> StepRule:
-        raise NotImplementedError
+        """How the weights move."""
 
     def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch; `loss` is the sum of costs, for the perceptron the number of sentences with a mistake."""

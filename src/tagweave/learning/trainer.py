@@ -212,9 +212,11 @@ def state_weights(objective: Any) -> ArrayRule:
     return ArrayRule((np.dtype(objective.dtype).name,), (objective.size,), -LARGEST, LARGEST)
 
 
-def add_l2(c2: float, weights: Floats, loss: float, gradient: Floats) -> float:
-    """Return the loss plus the regulariser c2 |w|^2; add the gradient of the regulariser to `gradient`."""
+def regularised(objective: Objective, weights: Floats, c2: float, watch: Watch = UNWATCHED) -> tuple[float, Floats]:
+    """Return the loss of all sentences plus the regulariser c2 |w|^2, and the gradient of both."""
+    watch.before()
+    loss, gradient = objective.loss_and_gradient(weights)
     if not c2:
-        return loss
+        return loss, gradient
     gradient += weights.dtype.type(2 * c2) * weights
-    return loss + c2 * float(dot(weights, weights))
+    return loss + c2 * float(dot(weights, weights)), gradient

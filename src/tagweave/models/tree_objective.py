@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import pointers
 from tagweave.features.encoded import EncodedArcs
-from tagweave.kernels import mistakes, weight_vectors
+from tagweave.kernels import mistakes
 from tagweave.models.batches import batch_bounds, drawn
 from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Blocks, Floats
 from tagweave.structures.loss import contradiction, loss
@@ -119,7 +119,7 @@ class TreeObjective:
                 blocks = self.touched(start, stop)
                 most = int((blocks[1] - blocks[0]).sum())
                 moves = mistakes.Moves(np.empty(most, np.int64), np.empty(most))
-                count = weight_vectors.take(d, *blocks, *moves)
+                count = mistakes.take(d, *blocks, moves)
                 vectors = mistakes.Vectors(weights, memory, d)
                 cost += wrong * mistakes.move(rule, vectors, moves, count, int(errors.sum()), float(counts[0]), number)
         return cost

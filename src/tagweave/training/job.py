@@ -62,7 +62,6 @@ class Job:
     guided: Fitted | None = None  # the model that looks at the labels of one of the sources, if there is one
     shards: Shards | None = None  # the sentences on workers; `None` if they are here
     race: Mapping[str, float] = field(default_factory=dict)  # the scores of the race that decided on the method
-    counted: int | None = None  # the tokens of the target corpora if their sentences are on workers
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
         assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
@@ -124,7 +123,9 @@ class Job:
 
     @cached_property
     def _target_tokens(self) -> int:
-        return sum(corpus.tokens() for corpus in self.data.targets) if self.counted is None else self.counted
+        if self.shards is not None:
+            return sum(part.outline.tokens for part in self.shards.parts)
+        return sum(corpus.tokens() for corpus in self.data.targets)
 
     def tell_seeds(self) -> None:
         """Tell how many seeds are averaged if the program decided on it."""

@@ -398,9 +398,7 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
     if plan.task == SPANS:
         parts = _with_schemes(parts, plan.gaps, job.run)
     shards = Shards(executor, workers, tuple(parts))
-    tokens = sum(outline.tokens for _, outline in outlines)
-    plan, run = replace(job.plan, target=target), replace(job.run, schedule=schedule)
-    return replace(job, plan=plan, run=run, shards=shards, counted=tokens)
+    return replace(job, plan=replace(job.plan, target=target), run=replace(job.run, schedule=schedule), shards=shards)
 
 
 def _with_schemes(parts: Sequence[CorpusPart], gaps: Gaps | None, run: Run) -> list[CorpusPart]:
