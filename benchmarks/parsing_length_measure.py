@@ -17,9 +17,9 @@ from typing import Any
 from benchmarks.parsing_measure import peak_megabytes, seconds
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.encoded import encode_arcs
+from tagweave.features.encoded_arcs import encode_arcs
+from tagweave.models.arc_scorer import ArcBatch
 from tagweave.models.batches import batch_bounds
-from tagweave.models.scorer import ArcBatch
 from tagweave.models.storage import load_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective

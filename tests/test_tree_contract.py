@@ -24,7 +24,7 @@ from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.encoded import EncodedArcs, encode_arcs
+from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.kernels.mistakes import StepRule
 from tagweave.labels.sets import Reading
 from tagweave.learning.run import Run, Schedule

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.evidence.sequences import pointers
-from tagweave.features.encoded import encode_arcs
+from tagweave.features.encoded_arcs import encode_arcs
 from tagweave.learning.loop import train
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.arc_scorer import ArcFeatures
-from tagweave.models.scorer import ArcBatch, ArcScoring, Blocks
+from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcScoring
+from tagweave.models.scorer import Blocks
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.training.fit import Fitted

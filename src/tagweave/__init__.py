@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tagweave.errors import TagweaveError
     from tagweave.front.card import model_card, pull, push
     from tagweave.front.check import check
-    from tagweave.front.corpora import fetch_corpus, load, save
+    from tagweave.front.corpora import load, save
     from tagweave.front.description import compare_sources
     from tagweave.front.distillation import distill
     from tagweave.front.evaluation import compare, evaluate
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         harvest_markup_files,
     )
     from tagweave.front.model import Model, load_model
+    from tagweave.front.public_corpora import fetch_corpus
     from tagweave.front.shards import (
         complete_files,
         convert_files,
@@ -55,7 +56,7 @@ _NAMES = {
     "errors": "TagweaveError",
     "front.card": "model_card pull push",
     "front.check": "check",
-    "front.corpora": "fetch_corpus load save",
+    "front.corpora": "load save",
     "front.description": "compare_sources",
     "front.distillation": "distill",
     "front.evaluation": "compare evaluate",
@@ -63,6 +64,7 @@ _NAMES = {
     "front.harvest": "harvest_clusters harvest_clusters_files harvest_gazetteer harvest_gazetteer_files"
     " harvest_lexicon harvest_lexicon_files harvest_markup harvest_markup_files",
     "front.model": "Model load_model",
+    "front.public_corpora": "fetch_corpus",
     "front.shards": "complete_files convert_files harvest_lexicon_shards harvest_markup_shards label_files",
     "front.sources": "aggregate apply_functions",
     "front.training": "train tune",

@@ -6,7 +6,7 @@ import json
 
 from model_files import write
 
-from tagweave.corpus.describe import digest
+from tagweave.corpus.files import digest
 from tagweave.models.storage import load_model
 
 

@@ -14,7 +14,7 @@ import pytest
 from model_files import contents, corpora_of, write
 
 from benchmarks.fuzz_bases import save_network
-from tagweave.corpus.describe import digest
+from tagweave.corpus.files import digest
 from tagweave.corpus.load import load
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.chain_problem import estimated_bytes, peak_bytes

@@ -7,7 +7,7 @@ import json
 import pytest
 from model_files import write
 
-from tagweave.corpus.describe import digest
+from tagweave.corpus.files import digest
 from tagweave.corpus.load import load
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Schedule

@@ -22,7 +22,7 @@ from tagweave.features.arc_templates import (
     relation_preset,
     with_copies,
 )
-from tagweave.features.encoded import ROOT, encode_arcs
+from tagweave.features.encoded_arcs import ROOT, encode_arcs
 from tagweave.features.templates import TemplateError
 from tagweave.kernels import arc_features
 from treebank import sentence, treebank, with_evidence

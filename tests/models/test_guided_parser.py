@@ -14,7 +14,7 @@ import naive_trees
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, guide_layer
-from tagweave.features.encoded import encode_arcs
+from tagweave.features.encoded_arcs import encode_arcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model

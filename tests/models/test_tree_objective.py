@@ -14,7 +14,7 @@ import naive_trees
 from forests import tables
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.encoded import EncodedArcs, encode_arcs
+from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.learning.full_batch import LBFGS
 from tagweave.learning.loop import train
 from tagweave.learning.mistake_driven import AveragedPerceptron

@@ -35,7 +35,7 @@ from reproductions.partial_trees.settings import (
 )
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.encoded import encode_arcs
+from tagweave.features.encoded_arcs import encode_arcs
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.training.fit import fit

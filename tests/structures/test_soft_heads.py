@@ -14,10 +14,9 @@ import naive_trees
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.encoded import encode_arcs
+from tagweave.features.encoded_arcs import encode_arcs
 from tagweave.labels.sets import Reading
-from tagweave.models.arc_scorer import ArcFeatures
-from tagweave.models.scorer import ArcBatch
+from tagweave.models.arc_scorer import ArcBatch, ArcFeatures
 from tagweave.structures.loss import loss as loss_of
 from tagweave.structures.tree import exclude, tree_structure
 from treebank import sentence

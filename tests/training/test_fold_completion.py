@@ -12,7 +12,7 @@ import pytest
 import tagweave as tw
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.describe import digest
+from tagweave.corpus.files import digest
 from tagweave.corpus.load import save
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span

@@ -15,7 +15,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, without_columns
-from tagweave.features.encoded import encode_arcs
+from tagweave.features.encoded_arcs import encode_arcs
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.fit import fit

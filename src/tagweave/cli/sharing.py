@@ -85,7 +85,7 @@ _Name = Annotated[str, argument("NAME", "FAMILY:CORPUS[@VERSION][/SPLIT], as ud:
 @data.command("list")
 def list_() -> None:
     """List corpora that have names."""
-    from tagweave.front.corpora import known_corpora
+    from tagweave.front.public_corpora import known_corpora
 
     for name, each in known_corpora().items():
         typer.echo(f"{name:22}{each['about']} ({each['licence']})")
@@ -97,7 +97,7 @@ def get(
     names: Annotated[list[str], argument("NAME...", "FAMILY:CORPUS[@VERSION][/SPLIT]; without SPLIT, all.")],
 ) -> None:
     """Fetch the files of corpora that are not there, and check all. Their paths are written, one a line."""
-    from tagweave.front.corpora import fetch_corpus
+    from tagweave.front.public_corpora import fetch_corpus
 
     for name in names:
         for path in fetch_corpus(name).values():
@@ -107,7 +107,7 @@ def get(
 @data.command(no_args_is_help=True)
 def info(name: _Name) -> None:
     """Show the terms of a corpus, where its files are, and who vouches for them. Nothing is fetched."""
-    from tagweave.front.corpora import describe_corpus
+    from tagweave.front.public_corpora import describe_corpus
 
     known = describe_corpus(name)
     typer.echo(f"{name}: {known['about'] or 'nothing more is known of it here'}")

@@ -20,11 +20,11 @@ from tagweave.cli.console import (
     trial_progress,
 )
 from tagweave.cli.options import argument, flag, switch
-from tagweave.front.options import OF_STUDENT, TO_LABEL
+from tagweave.front.options import TO_LABEL
 from tagweave.options import declared
 from tagweave.streams import say
 from tagweave.training.methods import METHODS
-from tagweave.training.plan import CorpusReference
+from tagweave.training.plan import OF_STUDENT, CorpusReference
 
 _OF_METHODS = declared({method.name: method.options for method in METHODS.values()})
 (_COVERS,) = declared({"": CorpusReference})

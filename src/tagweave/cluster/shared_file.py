@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.describe import digest
-from tagweave.corpus.files import whole_file
+from tagweave.corpus.files import digest, whole_file
 
 _KEPT = 16  # copies that stay in the temporary directory, those used last
 

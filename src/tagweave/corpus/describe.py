@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from typing import Any
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.named import located
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE, SpanCandidates, spans_of
 from tagweave.display.markup import LEAST, Html
@@ -105,12 +103,6 @@ def _describe_layer(
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def digest(path: str) -> str:
-    """Return the SHA-256 digest of a file's bytes, in hexadecimal."""
-    with Path(located(path)).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 WIDTH = 4

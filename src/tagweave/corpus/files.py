@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import io
 import os
 import re
@@ -328,3 +329,9 @@ def _locked(folder: Path) -> int:
         os.close(file)
         raise
     return file
+
+
+def digest(path: str) -> str:
+    """Return the SHA-256 digest of a file's bytes, in hexadecimal."""
+    with Path(located(path)).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -22,12 +22,12 @@ from tagweave.errors import PlanError
 from tagweave.front.corpora import Given
 from tagweave.front.label_model import LabelModel
 from tagweave.front.model import Model, load_model
-from tagweave.front.options import OF_STUDENT, LabelOptions, check_names
+from tagweave.front.options import LabelOptions, check_names
 from tagweave.front.training import several, train
 from tagweave.options import taking
 from tagweave.streams import Tell, say
 from tagweave.streams.inputs import Input
-from tagweave.training.plan import LOOKUPS
+from tagweave.training.plan import LOOKUPS, OF_STUDENT
 
 if TYPE_CHECKING:
     from tagweave.models.chain_predictor import ChainPredictor, Floats

@@ -18,8 +18,8 @@ from tagweave.exchange.tokens import Offsets, Tokenizer, lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.labels.space import UnknownLabelError
-from tagweave.streams.conversion import best_lines, check_guideline, probability_rows
 from tagweave.streams.inputs import write_lines
+from tagweave.streams.labelling import best_lines, check_guideline, probability_rows
 
 if TYPE_CHECKING:
     import numpy as np

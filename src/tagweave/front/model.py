@@ -101,7 +101,7 @@ class Model(ABC):
     def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
         """A tagger for guidelines, by default the target. Raises StreamError for an unknown guideline, or a parser."""
         from tagweave.models.chain_predictor import ChainPredictor
-        from tagweave.streams.conversion import check_guideline
+        from tagweave.streams.labelling import check_guideline
 
         for guideline in guidelines:
             check_guideline(self.chain, guideline, self.name)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from tagweave.corpus.characters import printable
 from tagweave.errors import ExchangeError, StreamError, is_for_users, one_of, shortened
 from tagweave.options import choices, declared, described, option
-from tagweave.training.plan import TrainingPlan
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -179,10 +178,6 @@ class DocumentOptions:
 OF_DOCUMENTS = declared({"": DocumentOptions})
 TO_LABEL, TO_CONVERT = declared({"": LabelOptions}), declared({"": ConvertOptions})
 """The options of functions that label or convert files."""
-_OF_NETWORKS = ("encoder", "pooling", "device")
-_OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_OF_NETWORKS)
-OF_STUDENT = declared({"": TrainingPlan}, leave_out=(*_OF_TEACHERS, "weights", "drop_columns", "non_projective"))
-"""The options of a plan that the teachers of a model do not determine."""
 
 
 def check_for_labels(**options: object) -> None:

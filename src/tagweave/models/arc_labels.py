@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import RELATION_SIDES, RelationTemplates
-from tagweave.features.encoded import EncodedArcs
+from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.kernels import arc_features, arcs
 from tagweave.models.batches import drawn
 from tagweave.models.scorer import Blocks, Floats

@@ -1,7 +1,12 @@
-"""The linear scorer of arcs: sums of weights of template features, hashed into a table of fixed size."""
+"""Base classes of scorers of arcs, and the linear one: sums of weights of template features, hashed into a table.
+
+Another scorer of arcs is a file with a subclass of `ArcParameters` and one of `ArcScoring`, and a line in `ARC_SCORERS`
+(`tree_file`).
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,12 +15,77 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.rules import Rule, power_of_two
+from tagweave.features.encoded_arcs import EncodedArcs
+from tagweave.features.rules import Description, Rule, power_of_two
 from tagweave.kernels import arc_features, arcs
-from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Blocks, Floats
+from tagweave.models.scorer import Blocks, Floats, Parameters
+from tagweave.structures.tree import TreeBatch, layout
 
 ROWS = power_of_two(1 << 30)
 """The rule for a number of rows."""
+
+
+@dataclass(frozen=True)
+class ArcBatch(TreeBatch):
+    """Sentences first .. last - 1 of a corpus, ready to be scored."""
+
+    first: int
+    last: int
+    codes: NDArray[np.uint64]  # [P, R], as in `kernels.arcs`
+    paths: NDArray[np.uint8]  # [cells], through the guide tree; empty without a guide
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        return self.evidence.position_ptr
+
+
+class ArcScoring(ABC):
+    """The scores of arcs under a weight vector, shared by threads."""
+
+    @abstractmethod
+    def scores(self, batch: ArcBatch) -> Floats:
+        """Return the scores of all arcs of a batch, by cell, then of its pairs of siblings."""
+
+    @abstractmethod
+    def add_gradient(
+        self, batch: ArcBatch, d_scores: Floats, gradient: Floats, threshold: float = 0.0
+    ) -> Blocks | None:
+        """Add the gradient of the weights, given the gradient of the scores; those below the threshold may be skipped.
+
+        Return the parts of `gradient` that were 0 before; `None` if unknown.
+        """
+
+
+class ArcParameters(Parameters):
+    """The parameters of a scorer of arcs."""
+
+    templates: ArcTemplates  # the features that sentences are encoded by
+
+    @abstractmethod
+    def scoring(self, weights: Floats) -> ArcScoring:
+        """Return the scores under a weight vector [size]."""
+
+    def touched(self) -> Callable[[ArcBatch], Blocks]:
+        """Return a function from a batch to the weights that it can touch."""
+        every = np.array([0]), np.array([self.size])
+        return lambda batch: every
+
+    @classmethod
+    @abstractmethod
+    def of_parts(cls, description: Description, templates: ArcTemplates) -> ArcParameters:
+        """The parameters whose `to_json`, which follows the rules, this is."""
+
+    def batch(self, encoded: EncodedArcs, first: int, last: int) -> ArcBatch:
+        """Return sentences first .. last - 1 with the hashed sides of their arcs."""
+        terms, seeds = self.templates.codes
+        evidence, ptr = encoded.evidence.part(first, last), encoded.position_ptr[first : last + 1]
+        codes = np.empty((int(ptr[-1] - ptr[0]), len(seeds)), np.uint64)
+        arcs.side_codes(encoded.columns, ptr, terms, seeds, codes)
+        cells, pair_ptr = layout(evidence, self.templates.has_siblings)
+        paths = np.empty(int(cells[-1]) if self.templates.guide else 0, np.uint8)
+        if self.templates.guide:
+            arcs.tree_paths(encoded.guide, ptr, paths)
+        return ArcBatch(evidence, cells, pair_ptr, first, last, codes, paths)
 
 
 @dataclass(frozen=True)

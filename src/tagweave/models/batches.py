@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.encoded import Encoded, EncodedArcs
+if TYPE_CHECKING:
+    from tagweave.features.encoded import Encoded
+    from tagweave.features.encoded_arcs import EncodedArcs
 
 Order = NDArray[np.int64]
 

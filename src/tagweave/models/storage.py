@@ -21,8 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from tagweave import __version__
-from tagweave.corpus.describe import digest
-from tagweave.corpus.files import whole_file
+from tagweave.corpus.files import digest, whole_file
 from tagweave.errors import CorpusError, TagweaveError
 from tagweave.features.rules import check_unicode, digest_of, one_of, record, text, whole
 from tagweave.models.hub import model_file

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import check_lengths, given_columns
-from tagweave.features.encoded import EncodedArcs, encode_arcs
+from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.arc_scorer import ArcBatch, ArcParameters, ArcScoring
 from tagweave.models.batches import batch_bounds
 from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested
-from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Floats
+from tagweave.models.scorer import Floats
 from tagweave.structures import TREE
 from tagweave.structures.tree import Tree, are_whole, exclude, tree_structure, word_scores
 

@@ -31,10 +31,9 @@ from tagweave.features.rules import (
 )
 from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.arc_scorer import ROWS, ArcFeatures
+from tagweave.models.arc_scorer import ROWS, ArcFeatures, ArcParameters
 from tagweave.models.chain_file import ABOUT, OF_A_FILE
 from tagweave.models.packing import Arrays, unnested
-from tagweave.models.scorer import ArcParameters
 from tagweave.models.tree import TreeModel
 from tagweave.structures import TREE
 

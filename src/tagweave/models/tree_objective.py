@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import pointers
-from tagweave.features.encoded import EncodedArcs
+from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.kernels import mistakes
+from tagweave.models.arc_scorer import ArcBatch, ArcParameters, ArcScoring
 from tagweave.models.batches import batch_bounds, drawn
-from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Blocks, Floats
+from tagweave.models.scorer import Blocks, Floats
 from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.tree import Tree, add_trees, allowed_cells, arc_cells, are_whole, exclude, tree_structure
 

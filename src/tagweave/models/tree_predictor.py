@@ -14,7 +14,7 @@ from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.trees import allowed_labels
 from tagweave.features.arc_templates import guide_layer
-from tagweave.features.encoded import EncodedArcs
+from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.models.tree import TreeModel
 
 _BLOCK = 2000  # sentences parsed at a time

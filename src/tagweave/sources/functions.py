@@ -34,8 +34,7 @@ from tagweave import __version__
 from tagweave.cluster.executor import IN_PROCESS, Executor, results
 from tagweave.corpus.candidates import Soft, format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.describe import digest
-from tagweave.corpus.files import written
+from tagweave.corpus.files import digest, written
 from tagweave.corpus.sentence import Candidates, Layer, Sentence, kind_of
 from tagweave.corpus.spans import SPANS, FoundSpan, layer_of
 from tagweave.errors import CorpusError, TagweaveError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,13 +11,13 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 from tagweave.conversion import convert, review, sources, without_contradictions
-from tagweave.corpus.candidates import format_candidates, with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import tagged
 from tagweave.corpus.load import names_guideline
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import CorpusError, StreamError
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.streams.labelling import check_guideline
 from tagweave.streams.stream import Block, Stream, check_can_hold
 
 if TYPE_CHECKING:
@@ -26,15 +25,6 @@ if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.models.chain import ChainModel
     from tagweave.streams.inputs import Input
-    from tagweave.streams.labelling import Labelling
-
-
-def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
-    """Raise StreamError unless the model, called `name`, knows the guideline."""
-    known = model.space.guidelines
-    if guideline not in known:
-        expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
-        raise StreamError(f"found `to={guideline}`, expected {expected} of {name}")
 
 
 def source_name(
@@ -261,28 +251,3 @@ def label_conversion(
         to = others[0]
     source, note = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
     return LabelConversion(model=model, input=given, input_layer=layer, source=source, to=to, **options), note
-
-
-def probability_rows(labelling: Labelling) -> Iterator[str]:
-    """Yield a row per token with its labels and probabilities, the best sequence's label first; "" ends a sentence."""
-    tagger = labelling.tagger
-    for block in labelling.blocks():
-        labelled = tagger.complete(block.evidence)
-        tables = tagger.probabilities(block.evidence.sentences, tagger.guideline, block.evidence.covered)
-        for sentence, table in zip(labelled, tables, strict=True):
-            for form, candidates, row in zip(sentence.forms, sentence.layers[tagger.guideline], table, strict=True):
-                soft = with_probabilities(tagger.labels, row.tolist(), (candidates or ("",))[0])
-                yield f"{form}\t{format_candidates(soft)}"
-            yield ""
-
-
-def best_lines(labelling: Labelling | LabelConversion, k: int) -> Iterator[str]:
-    """Yield the k best sequences of every sentence under its evidence, with their probabilities, in JSON."""
-    tagger, number = labelling.tagger, 0
-    for block in labelling.blocks():
-        for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):
-            number += 1
-            for rank, ranked in enumerate(tagger.k_best(sentence, k, tagger.guideline, block.evidence.covered), 1):
-                words, labels = labelling.words(sentence.forms, ranked.labels)
-                line = {"sentence": number, "rank": rank, "probability": ranked.probability, "tokens": list(words)}
-                yield json.dumps({**line, **({"labels": list(labels)} if any(labels) else {})}, ensure_ascii=False)

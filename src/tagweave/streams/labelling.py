@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tagweave.corpus.candidates import format_candidates, with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import conllu, tagged
 from tagweave.corpus.formats.format import ModelLabels
@@ -22,7 +24,17 @@ from tagweave.streams.stream import Block, Stream, check_can_hold, with_layers
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.exchange.tokens import Tokenizer
+    from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
+    from tagweave.streams.conversion import LabelConversion
+
+
+def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
+    """Raise StreamError unless the model, called `name`, knows the guideline."""
+    known = model.space.guidelines
+    if guideline not in known:
+        expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
+        raise StreamError(f"found `to={guideline}`, expected {expected} of {name}")
 
 
 @dataclass(frozen=True)
@@ -196,3 +208,28 @@ def fill_in_tags(sentences: Iterable[Sentence], tagger: ChainPredictor, retag: b
         for given, sentence in zip(block, labelled, strict=True):
             layer = tagger.layer_in((*given.layers, *conllu.FORMAT.layers)) or own
             yield with_layers(given, {layer: sentence.layers[own]}, conllu.FORMAT)
+
+
+def probability_rows(labelling: Labelling) -> Iterator[str]:
+    """Yield a row per token with its labels and probabilities, the best sequence's label first; "" ends a sentence."""
+    tagger = labelling.tagger
+    for block in labelling.blocks():
+        labelled = tagger.complete(block.evidence)
+        tables = tagger.probabilities(block.evidence.sentences, tagger.guideline, block.evidence.covered)
+        for sentence, table in zip(labelled, tables, strict=True):
+            for form, candidates, row in zip(sentence.forms, sentence.layers[tagger.guideline], table, strict=True):
+                soft = with_probabilities(tagger.labels, row.tolist(), (candidates or ("",))[0])
+                yield f"{form}\t{format_candidates(soft)}"
+            yield ""
+
+
+def best_lines(labelling: Labelling | LabelConversion, k: int) -> Iterator[str]:
+    """Yield the k best sequences of every sentence under its evidence, with their probabilities, in JSON."""
+    tagger, number = labelling.tagger, 0
+    for block in labelling.blocks():
+        for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):
+            number += 1
+            for rank, ranked in enumerate(tagger.k_best(sentence, k, tagger.guideline, block.evidence.covered), 1):
+                words, labels = labelling.words(sentence.forms, ranked.labels)
+                line = {"sentence": number, "rank": rank, "probability": ranked.probability, "tokens": list(words)}
+                yield json.dumps({**line, **({"labels": list(labels)} if any(labels) else {})}, ensure_ascii=False)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus import gazetteer
-from tagweave.corpus.describe import digest
-from tagweave.corpus.files import STANDARD_STREAM
+from tagweave.corpus.files import STANDARD_STREAM, digest
 from tagweave.corpus.formats.conllu import HEAD
 from tagweave.corpus.formats.registry import layer_names
 from tagweave.corpus.load import load_outline, parse_argument

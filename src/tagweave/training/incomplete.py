@@ -17,7 +17,7 @@ import numpy as np
 
 from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.describe import digest
+from tagweave.corpus.files import digest
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.evidence.layers import OUTSIDE

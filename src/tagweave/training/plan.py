@@ -17,12 +17,11 @@ from typing import Any, Literal
 
 from tagweave.corpus.chunk_schemes import Gaps
 from tagweave.corpus.corpus import Covers
-from tagweave.corpus.describe import digest
-from tagweave.corpus.files import whole_file
+from tagweave.corpus.files import digest, whole_file
 from tagweave.corpus.named import is_name, short_name
 from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
-from tagweave.options import described, option
+from tagweave.options import declared, described, option
 from tagweave.structures import CHAIN, TREE
 from tagweave.training.methods import AUTO, METHODS, SINGLE, serving, typed
 
@@ -290,6 +289,11 @@ _OBJECTS: dict[str, type] = {
     **dict.fromkeys(("target", "sources", "dev"), CorpusReference),
     **dict.fromkeys((*LOOKUPS, "ratio_corpus"), FileReference),
 }
+
+_OF_NETWORKS = ("encoder", "pooling", "device")
+_OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_OF_NETWORKS)
+OF_STUDENT = declared({"": TrainingPlan}, leave_out=(*_OF_TEACHERS, "weights", "drop_columns", "non_projective"))
+"""The options of a plan that the teachers of a model do not determine."""
 
 
 def file_places(values: Any) -> Iterator[tuple[Any, Any]]:

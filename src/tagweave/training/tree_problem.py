@@ -34,7 +34,7 @@ from tagweave.features.arc_templates import (
     relation_preset,
     with_copies,
 )
-from tagweave.features.encoded import EncodedArcs, encode_arcs
+from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.kernels.projective import has_cycle, is_projective, projectivise
 from tagweave.labels.sets import Reading
 from tagweave.learning.loop import FitOutcome, train

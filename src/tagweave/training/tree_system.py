@@ -15,7 +15,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, ArcCandidates, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
-from tagweave.features.encoded import EncodedArcs
+from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.fit import Fitted

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from tagweave.corpus.describe import digest
-from tagweave.corpus.files import whole_file
+from tagweave.corpus.files import digest, whole_file
 from tagweave.corpus.named import DataName
 from tagweave.errors import DataError
 
