@@ -18,7 +18,7 @@ import pytest
 from tagweave.cluster import processes, shared_file
 from tagweave.cluster.executor import AUTO, LOCAL, ClusterError, Executor, Failure, executor_at
 from tagweave.cluster.shared_file import SharedFile
-from tagweave.corpus import describe
+from tagweave.corpus import files as files_of_corpora
 from tagweave.errors import CorpusError
 from tests.cluster.calls import (
     Scale,
@@ -131,7 +131,7 @@ def test_a_changed_file_without_a_copy_is_refused(tmp_path: Path) -> None:
 
 def test_copies_are_digested_once_and_the_last_used_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digested: list[str] = []
-    monkeypatch.setattr(shared_file, "digest", lambda path: digested.append(path) or describe.digest(path))
+    monkeypatch.setattr(shared_file, "digest", lambda path: digested.append(path) or files_of_corpora.digest(path))
     monkeypatch.setattr(shared_file, "private_folder", lambda name: tmp_path)
     monkeypatch.setattr(shared_file, "_KEPT", 3)
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=lambda content: content))

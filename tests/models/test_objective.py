@@ -19,6 +19,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import batches
 from tagweave.models import objective as objective_module
+from tagweave.models.blocks import BlockObjective
 from tagweave.models.objective import ChainObjective
 from tagweave.structures.loss import ContradictionError
 from tagweave.training.fit import prepare
@@ -209,6 +210,22 @@ def test_the_order_of_sentences_does_not_matter(texts: list[list[str]], seed: in
     shuffled, shuffled_gradient = objective.shuffled(np.array(order, np.int64)).loss_and_gradient(problem.weights)
     assert shuffled == pytest.approx(loss, rel=1e-10, abs=1e-12)
     np.testing.assert_allclose(shuffled_gradient, gradient, rtol=1e-9, atol=1e-10)
+
+
+def test_an_epoch_is_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem([["a", "b", "a"]] * 5 + [["b", "c"]] * 6, bundles(), 3, weighted=True)
+    objective, order = problem.objective(), np.random.default_rng(0).permutation(11)
+    results = []
+    for block in (1 << 18, 7):
+        monkeypatch.setattr(objective_module, "BLOCK", block)
+        monkeypatch.setattr(objective_module, "_ROUND", 2)
+        part, gradient = objective.shuffled(order), np.zeros(objective.size)
+        assert (type(part) is BlockObjective) == (block == 7)
+        losses = [part.add_batch(problem.weights, first, min(first + 2, 11), gradient) for first in range(0, 11, 2)]
+        results.append((losses, gradient, [block.tolist() for block in part.touched(4, 6)]))
+    assert results[0][0] == results[1][0]
+    assert (results[0][1] == results[1][1]).all()
+    assert results[0][2] == results[1][2]
 
 
 @pytest.mark.parametrize("gold", [True, False])

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from sys import intern
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,4 +200,4 @@ def _sentence(line: str, marks: str, tags: list[Candidates] | None, location: Lo
     layers = {SEGMENTATION: segmentation_layer(marks[:-1]) if line else ()}
     if tags is not None:
         layers[TAG] = tuple(tags)
-    return Sentence(tuple(line), layers, location=location)
+    return Sentence(tuple(map(intern, line)), layers, location=location)

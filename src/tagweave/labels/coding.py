@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from sys import intern
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_laye
     coded: list[Candidates] = []
     for form, candidates in zip(sentence.forms, tags, strict=True):
         coded += _word(len(form), candidates, coding)
-    characters = tuple("".join(sentence.forms))
+    characters = tuple(map(intern, "".join(sentence.forms)))  # equal ones are one object
     return Sentence(characters, {layer: tuple(coded)}, weight=sentence.weight, location=sentence.location)
 
 

@@ -19,6 +19,7 @@ from tagweave.kernels import mistakes, weight_vectors
 from tagweave.kernels import perceptron as kernels
 from tagweave.labels.sets import LabelRows
 from tagweave.models.batches import Order, chunk_bounds, drawn, of_like_length
+from tagweave.models.blocks import BlockObjective
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
 from tagweave.structures.chain import Chain
@@ -26,9 +27,12 @@ from tagweave.structures.lockstep import Batch
 from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
 
+BLOCK = 1 << 18
+"""Tokens of an iteration that are copied in its order at a time."""
 _LARGE_SPACE = 128  # labels from which matrix products gain from batches of sentences of similar length
 _VIEWS = 3  # the fewest views that the kernel of perceptron steps takes
 _Chunk = tuple[int, int, Batch]  # sentences first .. last - 1, laid out
+_ROUND = 960  # such a part has a multiple of so many sentences, a multiple of most sizes of batches
 _SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads pay off
 
 
@@ -223,10 +227,22 @@ class ChainObjective:
             return order
         return of_like_length(order, self.encoded.lengths, batch, seed, iteration)
 
-    def shuffled(self, order: Order) -> ChainObjective:
-        other = self._beside(self.parameters, self.encoded.take(order))
-        other._chains, other._scratch = self._chains, self._scratch  # shared: buffers grow as needed
-        return other
+    def shuffled(self, order: Order) -> ChainObjective | BlockObjective:
+        """Return the objective of sentences in this order; of many, only a block is copied at a time."""
+        running = None if self.share is None else RunningShare(self.share)
+
+        def copied(block: int) -> ChainObjective:
+            other = self._beside(self.parameters, self.encoded.take(order[block * size : (block + 1) * size]))
+            # shared: buffers grow as needed
+            other._chains, other._scratch, other._running = self._chains, self._scratch, running
+            return other
+
+        size = _ROUND * max(1, BLOCK * len(self) // max(1, self.encoded.tokens) // _ROUND)
+        if len(order) <= size or self.network:
+            size = len(order)
+            return copied(0)
+        lengths = [min(size, len(order) - first) for first in range(0, len(order), size)]
+        return BlockObjective(copied, lengths, self.size, self.dtype, self.threads)
 
     def with_parameters(self, parameters: ScorerParameters) -> ChainObjective:
         """Return the objective of other parameters over the same label space, for the same sentences."""

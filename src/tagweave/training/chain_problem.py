@@ -34,7 +34,7 @@ from tagweave.models.guide import of_pieces, piece_lengths
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.network import NetworkParameters
-from tagweave.models.objective import ChainObjective
+from tagweave.models.objective import BLOCK, ChainObjective
 from tagweave.models.scorer import ScorerParameters
 from tagweave.models.storage import check_labels
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
@@ -310,7 +310,7 @@ def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
 
     It consists of the learner's vectors, each as long as the weights, and a copy of its state for the checkpoint; the
     scores, potentials and counts of transitions, labels x labels; the buffers of the largest batch of sentences, tokens
-    x labels; and the encoded sentences, with a learner's shuffled copy.
+    x labels; and the encoded sentences, with the block that a learner has shuffled.
     """
     objective, Y = problem.objective, len(problem.model.space)
     assert isinstance(objective, ChainObjective)  # noqa: S101 - workers have their own memory
@@ -324,7 +324,8 @@ def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
     together = getattr(trainer, "batch", _TOGETHER * recipe.threads)
     longest = int(np.sort(objective.encoded.lengths)[::-1][:together].sum())  # tokens, of as many as threads may hold
     buffers = _BUFFERS * longest * Y * itemsize
-    return vectors + tables + buffers + 2 * sum(array.nbytes for array in arrays)
+    encoded = sum(array.nbytes for array in arrays) * (1 + min(1, BLOCK / max(1, objective.encoded.tokens)))
+    return vectors + tables + buffers + int(encoded)
 
 
 def peak_bytes() -> int:

@@ -33,8 +33,9 @@ from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names
 from tagweave.learning.run import Run
-from tagweave.learning.sharded import BlockObjective, writable
+from tagweave.learning.sharded import PairwiseSum, PartialSum, writable
 from tagweave.learning.trainer import Trainer, TrainerState
+from tagweave.models.blocks import BlockObjective
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import ChainObjective
@@ -197,9 +198,11 @@ class TrainingShard:
         return {"ptr": layout.ptr, "cell": layout.cell}, None
 
     def parts(self, arrays: Arrays, aspect: Aspect) -> Reply:
-        parts = self._over(aspect).parts(np.array(arrays["weights"]), self._task.shard.first)
-        gradients = {str(part.first): part.gradient for part in parts}
-        return gradients, [(part.first, part.leaves, part.loss) for part in parts]
+        total = PairwiseSum()
+        for leaf, own in enumerate(self._over(aspect).by_block(np.array(arrays["weights"])), self._task.shard.first):
+            total.add(PartialSum(leaf, 1, *own))
+        gradients = {str(part.first): part.gradient for part in total.parts}
+        return gradients, [(part.first, part.leaves, part.loss) for part in total.parts]
 
     def start(self, arrays: Arrays, aspect: Aspect, trainer: Trainer) -> Reply:
         state = trainer.start(self._over(aspect), np.array(arrays["weights"]))
