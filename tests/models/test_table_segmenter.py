@@ -226,9 +226,9 @@ def test_every_row_is_a_sum_of_feature_weights(name: str) -> None:
     numbers = np.concatenate([e.pads[: e.lead], e.number[[ord(c) for c in text]], e.pads[e.lead :]])
     assert (alone.reach, near.reach, far.reach) == (0, 1, 2)
     scores = np.zeros((len(text), 4))
-    rows = alone.weights.reshape(-1, alone.width)[:, : 4 * alone.window].reshape(-1, alone.window, 4)
+    rows = alone.weights.reshape(-1, alone.width)[:, : 4 * len(alone.window)].reshape(-1, len(alone.window), 4)
     for t in range(len(text)):
-        for j in range(alone.window):
+        for j in alone.window:
             scores[t] += rows[numbers[e.lead + t + alone.high - j], j]
     families = whole.encoder.templates.families
     seen = [{at for term in each.terms for at in (term.offset, term.offset + term.reach)} for each in families]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from tagweave.kernels import inner, kernel
@@ -36,19 +36,18 @@ _BYTES = ir.VectorType(ir.IntType(8), LANES)
 def add_window(_context: Any, score: Any, weights: Any, rows: Any, anchor: Any, window: Any) -> Any:
     """add_window(score, weights, rows, anchor, window): the scores of a token from the anchors in its window.
 
-    score[:4] += sum over j < window of weights[rows[anchor - j] + 4 j :][:4], all indices unsigned and of 64 bits.
+    score[:4] += sum over j < len(window) of weights[rows[anchor - j] + 4 j :][:4], all indices unsigned and of 64 bits.
     """
 
     def generate(*given: Any) -> Any:
         context, builder, _, arguments = given
         index, target = arguments[3].type, address(given, 0, arguments[3].type(0), _FLOATS)
-        total = cgutils.alloca_once_value(builder, builder.load(target, align=4))
-        with cgutils.for_range(builder, arguments[4], intp=index) as loop:
-            row = builder.zext(builder.load(address(given, 2, builder.sub(arguments[3], loop.index))), index)
-            cell = builder.add(row, builder.mul(loop.index, index(LANES)))
-            weights_of_cell = builder.load(address(given, 1, cell, _FLOATS), align=4)
-            builder.store(builder.fadd(builder.load(total), weights_of_cell), total)
-        builder.store(builder.load(total), target, align=4)
+        total = builder.load(target, align=4)
+        for j in range(window.count):
+            row = builder.zext(builder.load(address(given, 2, builder.sub(arguments[3], index(j)))), index)
+            cell = builder.add(row, index(j * LANES))
+            total = builder.fadd(total, builder.load(address(given, 1, cell, _FLOATS), align=4))
+        builder.store(total, target, align=4)
         return context.get_dummy_value()
 
     return types.void(score, weights, rows, anchor, window), generate
@@ -95,7 +94,7 @@ BLANK = np.uint16(0xFFFF)
 
 _U = np.uintp
 _SPREAD = np.uint32(2654435769)
-_AHEAD = 16
+_AHEAD = 32
 _LINE = np.uint32(10)
 _SPACE = np.uint8(32)
 
@@ -105,9 +104,9 @@ class Slot(NamedTuple):
 
     reach: int
     high: int
-    window: int
+    window: tuple[int, ...]  # 0, 1 and so on, the positions of a row: kernels are compiled for their number
     width: int  # of a row
-    weights: Any  # float32: rows begin with `window` positions times four labels, from token p - high on
+    weights: Any  # float32: rows begin with the positions of the window times four labels, from token p - high on
     table: Any  # uint64[1 << (32 - shift)], pair << 32 | row; a pair is a * known + b
     shift: Any
     # int32[class, class, whether the characters are the same], the row of a pair that is not in the table
@@ -269,9 +268,9 @@ def _forward(slots, labels, rows, known, first, last, back):
     for at in range(_U(first), _U(last)):
         for y in range(_U(LANES)):
             score[y] = 0
-        add_window(score, alone.weights, rows[0], at + _U(alone.high), _U(alone.window))
-        add_window(score, near.weights, rows[1], at + _U(near.high), _U(near.window))
-        add_window(score, far.weights, rows[2], at + _U(far.high), _U(far.window))
+        add_window(score, alone.weights, rows[0], at + _U(alone.high), alone.window)
+        add_window(score, near.weights, rows[1], at + _U(near.high), near.window)
+        add_window(score, far.weights, rows[2], at + _U(far.high), far.window)
         if known[at] or known[at + _U(1)]:
             for y in range(_U(LANES)):
                 score[y] += labels.after[_U(known[at]), y] + labels.before[_U(known[at + _U(1)]), y]
@@ -301,9 +300,8 @@ def _mark_words(labels, label, first, last, back, breaks):
 def _write(seen, breaks, first, last, out, at):
     """Entries first .. last - 1 as UTF-8, a blank before every word but the first, and a line break."""
     for i in range(_U(first), _U(last)):
-        if breaks[i]:
-            out[at] = _SPACE
-            at += _U(1)
+        out[at] = _SPACE  # overwritten unless a word begins here: cheaper than a branch nobody can predict
+        at += _U(breaks[i])
         at = put(seen[i], out, at)
     out[at] = _LINE
     return at + _U(1)

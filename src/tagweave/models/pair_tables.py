@@ -139,7 +139,7 @@ class PairTables:
         for each in grams:
             self._add(rows, each, high, each.codes(lambda column, _offset: values[column]))
         nothing = np.zeros(0, np.uint64), np.uint32(0), np.zeros(0, np.int32)
-        return kernels.Slot(0, high, high - low + 1, *_flat(rows), *nothing)
+        return kernels.Slot(0, high, tuple(range(high - low + 1)), *_flat(rows), *nothing)
 
     def _pairs(self, reach: int) -> kernels.Slot:
         """Return the slot of pairs: the rows of pairs of classes, followed by the rows of pairs with features."""
@@ -157,7 +157,7 @@ class PairTables:
         size = max(4, (2 * len(pairs)).bit_length())
         table, shift = np.full(1 << size, kernels.NOTHING, np.uint64), np.uint32(32 - size)
         kernels.place_pairs(pairs.astype(np.uint32), shift, table, len(of_class))
-        return kernels.Slot(reach, high, high - low + 1, *_flat(rows), table, shift, of_class)
+        return kernels.Slot(reach, high, tuple(range(high - low + 1)), *_flat(rows), table, shift, of_class)
 
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
         """a * known + b of every pair of entries with a feature, in the order of features."""
@@ -312,7 +312,11 @@ def _tables(arrays: Arrays) -> kernels.Tables:
         values = (arrays[f"{name}.{field}"] for field in kind._fields)
         return kind(*(value if value.shape else value[()] for value in values))  # numbers have no axes
 
-    slots = (part(kernels.Slot, "slot.0"), part(kernels.Slot, "slot.1"), part(kernels.Slot, "slot.2"))
+    def slot(number: int) -> kernels.Slot:
+        own: kernels.Slot = part(kernels.Slot, f"slot.{number}")
+        return own._replace(window=tuple(range(len(own.window))))
+
+    slots = (slot(0), slot(1), slot(2))
     return kernels.Tables(part(kernels.Entries, "entries"), slots, part(kernels.Labels, "labels"))
 
 
