@@ -46,6 +46,7 @@ class TreeObjective:
         self._threshold = _NEGLIGIBLE if dtype == np.float32 else 0.0
         self._touched = parameters.touched()
         self._written: tuple[int, int, Floats, Blocks | None] | None = None
+        self._has_begun = False
 
     @property
     def size(self) -> int:
@@ -144,12 +145,16 @@ class TreeObjective:
     def shuffled(self, order: NDArray[np.int64]) -> TreeObjective:
         parts = self.parameters, self.encoded.take(order), self.single_root, self.threads, self.dtype
         other = TreeObjective(*parts, self._structure.projective)
-        other._touched = self._touched
+        other._touched, other._has_begun = self._touched, self._has_begun
         return other
 
     def _add_loss(self, scoring: ArcScoring, batch: ArcBatch, gradient: Floats) -> tuple[float, Blocks | None]:
         """Add the gradient of a batch; return its loss, and what `ArcScoring.add_gradient` returns."""
-        losses, d_scores = loss(self._structure, scoring.scores(batch), batch)
+        scores = scoring.scores(batch)
+        if not self._has_begun:  # of nothing: it is compiled while another process compiles the sums
+            scoring.add_gradient(batch, np.zeros_like(scores), gradient, self._threshold)
+            self._has_begun = True
+        losses, d_scores = loss(self._structure, scores, batch)
         return float(losses.sum()), scoring.add_gradient(batch, d_scores, gradient, self._threshold)
 
 
