@@ -4,7 +4,7 @@
     {"tokens": ["Ann", "left"], "entities": {"PER": ["Ann"], "LOC": []}}
 
 A span is quoted, since language models hardly count characters, or has offsets, `start` and `end`, and perhaps a
-`probability`; offsets at which something else stands than what is quoted do not count. Lines that are no answer, such
+`probability`; offsets where the text differs from the quotation do not count. Lines that are no answer, such
 as those that were cut off, are left out and counted, unless they are many.
 """
 
@@ -34,7 +34,7 @@ _FEW = 10  # lines that may be broken, whatever their share
 
 
 def read(path: str) -> Iterator[Document]:
-    """Yield the texts of a file with what is marked in them. Raises CorpusError if many lines are no answers."""
+    """Yield the texts of a file with their marks. Raises CorpusError if many lines are no answers."""
     broken: list[CorpusError] = []
     last: Document | None = None
     count = 0

@@ -322,7 +322,7 @@ def _read_prodigy(path: str) -> Iterator[Document]:
 
 
 def _prodigy_marks(line: Values) -> Iterator[Mark]:
-    """Yield the spans of a task; those without a probability have that of the task, if it has one."""
+    """Yield the spans of a task; a span without a probability has the task's, if there is one."""
     for span in line.objects("spans") if "spans" in line else ():
         source = next((each for each in (span, line) if _PROBABILITY in each), None)
         probability = source.get(_PROBABILITY, float) if source else 1.0

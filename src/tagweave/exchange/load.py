@@ -167,7 +167,7 @@ def load(
 ) -> Corpus:
     """Load a corpus as `corpus.load.load`, or the export of an annotation tool as `tagweave import`.
 
-    `tell` receives what was decided about answers of a language model.
+    `tell` receives the decisions about answers of a language model.
     """
     if (export := _export(argument, format)) is None:
         return files.load(argument, format, unnamed, trained)
@@ -247,7 +247,7 @@ def _sentences(export: _Export, tell: Callable[[str], None] = lambda line: None)
 def _answers(
     documents: Sequence[Document], memory: Memory, notes: Notes, tell: Callable[[str], None]
 ) -> Sequence[Sentence]:
-    """Return the sentences of answers: O where nothing is marked, spans widened to whole tokens; tell what was done."""
+    """Return the sentences of answers: O where nothing is marked, spans widened to whole tokens; tell the changes."""
     cut = "blanks" if answers.at_blanks(each.text for each in documents) else "words"
     read = [*memory.sentences(sentences(documents, tokenizer(cut), "widen", "outside", notes))]
     how = {"blanks": "tokens end at blanks", "words": "tokens end at blanks and punctuation"}[cut]

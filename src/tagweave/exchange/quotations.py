@@ -35,7 +35,7 @@ letters."""
 
 
 class Quotation(NamedTuple):
-    """What is quoted, its label, and the probability that the label is right."""
+    """The quoted text, its label, and the probability that the label is right."""
 
     text: str
     label: str

@@ -129,7 +129,7 @@ class Subwords:
 
         Args:
             pieces: of all tokens.
-            piece_ptr: [n + 1], where those of each token begin.
+            piece_ptr: [n + 1], where the pieces of each token begin.
             sentence_ptr: where the tokens of each sentence begin.
         """
         before, after = self.frame

@@ -1,6 +1,6 @@
 """Word vectors that were trained before, in place of a network: a word has the same vector in every sentence.
 
-Files are those of fastText, GloVe and word2vec as text: a word and its numbers on each line, and perhaps their sizes on
+Files are of fastText, GloVe and word2vec, as text: a word and its numbers on each line, and perhaps their sizes on
 the first; or, with the suffix `.bin`, the binary ones of word2vec. A model stores all of them, so that it knows words
 that its corpora do not have.
 """
@@ -44,7 +44,7 @@ class WordVectors(Subwords):
 
     @classmethod
     def of_file(cls, path: str) -> WordVectors:
-        """Read a file; numbers are scaled to a mean square of 1, as those of networks are.
+        """Read a file; numbers are scaled to a mean square of 1, as in networks.
 
         Raises:
             CorpusError: numbers that are not as many as those before, or a file of another kind.

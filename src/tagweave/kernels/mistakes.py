@@ -62,7 +62,9 @@ class Moves(NamedTuple):
 
 @kernel
 def take(gradient, start, stop, moves):
-    """Move what is not 0 out of blocks start[i] .. stop[i] - 1 of a gradient; return its count. Blocks may repeat."""
+    """Move numbers that are not 0 out of blocks start[i] .. stop[i] - 1 of a gradient; return their count.
+
+    Blocks may repeat."""
     count = 0
     for i in range(_U(start.shape[0])):
         for q in range(_U(start[i]), _U(stop[i])):

@@ -45,7 +45,7 @@ def split_label(label: str) -> tuple[str, str]:
 
 
 def type_of(label: str) -> str:
-    """Return the type of a label, that of `O` being itself."""
+    """Return the type of a label; `O` is its own."""
     return label if label == _OUTSIDE else split_label(label)[1]
 
 

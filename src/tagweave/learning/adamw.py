@@ -1,4 +1,4 @@
-"""AdamW for the weights of a network, and AdaGrad for those of features beside it."""
+"""AdamW for the weights of a network, and AdaGrad for features beside it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AdamW(Learner):
     Args:
         rate: the rate of the topmost layer.
         labels: how many times this rate the weights of labels on top of the network have.
-        layers: the rate of a layer in that of the layer above.
+        layers: the rate of a layer as a share of the layer's above.
         features: the rate of AdaGrad for features and transitions.
         batch: sentences per update.
         parts: in how many parts a batch is computed, one after the other, so that less memory is needed.

@@ -167,7 +167,7 @@ class ConjugateGradient(Learner):
 
 
 def _between(low: float, slope_low: float, high: float, slope_high: float) -> float:
-    """Return a length between those of a bracket, or beyond `low` if nothing is known beyond it."""
+    """Return a length between the ends of a bracket, or beyond `low` if nothing is known beyond it."""
     if not np.isfinite(high):
         return 4 * low
     share = slope_low / (slope_low - slope_high) if slope_high > 0 and np.isfinite(slope_high) else 0.5

@@ -69,7 +69,8 @@ class DecodingObjective(Objective, Protocol):
         """Take a step after every `batch` of sentences first .. last - 1, and count `step` up; return the sum of costs.
 
         For each sentence whose best labels contradict its evidence, `rule` moves the weights along the difference of
-        their features and those of the best labels that the evidence allows. `memory`, float64[size], is of the rule.
+        their features and the features of the best labels that the evidence allows. `memory`, float64[size], is of
+        the rule.
         """
         ...
 

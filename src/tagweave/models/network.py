@@ -131,7 +131,7 @@ class NetworkParameters(ScorerParameters):
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """Where the weights of each view's labels begin, and where those of the network do."""
+        """Where the weights of each view's labels begin, and where the network's begin."""
         ends = [self.linear.size]
         for view, _ in self.linear.weighted:
             ends.append(ends[-1] + (self.module.width + 1) * len(view.names))
@@ -327,7 +327,7 @@ class NetworkScoring(ChainScoring):
 
 
 def pooled(states: torch.Tensor, reading: Reading, pooling: str) -> torch.Tensor:
-    """Return the vector [n, H] of each token, from those of all pieces."""
+    """Return the vector [n, H] of each token, from the vectors of all pieces."""
     import torch
 
     at = reading.first_piece + (reading.piece_count - 1 if pooling == "last" else 0)

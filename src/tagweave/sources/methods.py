@@ -20,7 +20,7 @@
 
       P(. | y, source k) has the prior Dirichlet((10 + 0.03 a_k(y)) ((1 - e) [l = y] + e xi_k(l))),    e = 0.1
 
-  a_k(y) is how often source k says y, xi_k(l) the share of l among its answers. Where labels are those of spans, e is 1
+  a_k(y) is how often source k says y, xi_k(l) the share of l among its answers. Where labels are of spans, e is 1
   for a y that it never says: a source that marks places alone tells nothing of people. Bayesian sequence combination
   goes on from the labels of this model for a few turns, and the result is the geometric mean of the probabilities of
   both (a logarithmic opinion pool, Genest and Zidek 1986): the one takes every token by itself, the other knows what

@@ -350,7 +350,7 @@ def entropies(sums: Sums, batch: Batch, scores: ChainScores) -> NDArray[np.float
 
 
 def _expectation(gamma: Floats, scores: Floats) -> Floats:
-    """[n]: the expected scores, those of impossible labels aside."""
+    """[n]: the expected scores, without impossible labels."""
     expected: Floats = (gamma * np.where(gamma > 0, scores, 0)).sum(axis=1)
     return expected
 

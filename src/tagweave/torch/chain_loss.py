@@ -168,7 +168,7 @@ def _lent_chain(transitions: bool) -> Iterator[Chain]:
 
 @dataclass(frozen=True)
 class ScoredChains(ScoredBatch):
-    """Its scores are those of emissions, [B, T, Y], of pairs of labels, [Y, Y], of first and of last labels, [Y]."""
+    """Its scores are of emissions, [B, T, Y], of pairs of labels, [Y, Y], of first and of last labels, [Y]."""
 
     positions: Positions = field(kw_only=True)
     evidence: Evidence = field(kw_only=True)

@@ -30,7 +30,7 @@ _Part = TypeVar("_Part")
 
 
 def eager(method: _Method) -> _Method:
-    """Return a method that `torch.compile` leaves alone: it compiles what is before and after."""
+    """Return a method that `torch.compile` leaves alone: it compiles the code before and after."""
     return cast(_Method, torch.compiler.disable(method))  # type: ignore[no-untyped-call]
 
 
@@ -141,7 +141,7 @@ class Distribution(ABC):
 
     @abstractmethod
     def padded(self, outputs: NDArray[np.int32]) -> NDArray[Any]:
-        """Return [B, T, ...], outputs of rows, from those of sentences, [N, ...]; -100 where there is no word."""
+        """Return [B, T, ...], outputs of rows, from outputs of sentences, [N, ...]; -100 where there is no word."""
 
     @abstractmethod
     def log_z(self, sums: Any) -> NDArray[np.float64]:

@@ -46,7 +46,7 @@ class TreePositions:
         return np.nonzero(self.kept)[1]
 
     def heads(self, heads: NDArray[np.int32]) -> NDArray[np.int64]:
-        """[B, T, ...]: heads [N, ...], which count the positions that there are, as those of rows; -100 elsewhere."""
+        """[B, T, ...]: heads [N, ...], which count the positions that there are, as heads of rows; -100 elsewhere."""
         first = np.repeat(self.position_ptr[:-1], np.diff(self.position_ptr) - 1)
         at = np.maximum(heads, 0) + first.reshape(-1, *[1] * (heads.ndim - 1))
         return self.tokens.put(np.where(heads >= 0, self.places[at], NO_POSITION), NO_POSITION)

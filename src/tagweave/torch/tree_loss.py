@@ -83,7 +83,7 @@ _COST = 60  # multiplications for each cube of a length, about
 
 @dataclass(frozen=True)
 class ScoredTrees(ScoredBatch):
-    """Its scores are those of arcs, [B, T + 1, T + 1], and perhaps of siblings, [B, T + 1, T + 1, T + 1]."""
+    """Its scores are of arcs, [B, T + 1, T + 1], and perhaps of siblings, [B, T + 1, T + 1, T + 1]."""
 
     structure: Tree = field(kw_only=True)
     positions: TreePositions = field(kw_only=True)
@@ -132,7 +132,7 @@ class ScoredTrees(ScoredBatch):
         return values, gradient.arcs
 
     def _of_scores(self, count: int) -> tuple[Positions, ...]:
-        """Return where the scores of arcs are, and with two tensors those of siblings."""
+        """Return where the scores of arcs are, and with two tensors the scores of siblings."""
         return (self.positions.arcs, self.positions.siblings) if count > 1 else (self.positions.arcs,)
 
     def _flat(self, scores: list[Floats]) -> Floats:
@@ -162,7 +162,7 @@ def part_of(scores: Floats, batch: TreeBatch, first: int, last: int) -> Floats:
 
 
 def _conditioned_on(scores: Floats, given: ArcEvidence, structure: Tree) -> tuple[Floats, TreeBatch]:
-    """Return a copy of scores with the logarithms of the evidence, and sentences of which nothing else is known."""
+    """Return a copy of scores with the logarithms of the evidence, and sentences about which nothing else is known."""
     scores, nothing = scores.copy(), np.zeros(0, np.bool_)
     exclude(scores, structure.batch(given, scores))
     heads, empty = np.full_like(given.heads, ANY), np.zeros_like(given.allowed_ptr)

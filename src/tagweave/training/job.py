@@ -115,7 +115,7 @@ class Job:
 
     @cached_property
     def average_seeds(self) -> int:
-        """How many seeds the model is the mean of: that of the plan, or more than one where the target is small."""
+        """How many seeds the model is the mean of: as the plan says, or more than one where the target is small."""
         plan, tokens = self.plan, self._target_tokens
         few = max(_FEW_OF_SPANS if plan.task == SPANS else 0, _FEW_SAMPLED if METHODS[self.method].balances else 0)
         is_usual = tokens < few and plan.task != PARSE and not plan.folder and has_seed(plan.learner)

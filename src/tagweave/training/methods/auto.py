@@ -1,7 +1,7 @@
 """The method `auto`: methods race on a part of the corpora, and the winner trains on all.
 
 Which method is best differs by corpora, and so does whether sources help at all. Models of a part of the corpora, after
-few iterations, come in the same order as those of all, or nearly (docs/results/race.md).
+few iterations, come in the same order as on all of them, or nearly (docs/results/race.md).
 """
 
 from __future__ import annotations
