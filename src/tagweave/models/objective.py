@@ -32,7 +32,7 @@ BLOCK = 1 << 18
 _LARGE_SPACE = 128  # labels from which matrix products gain from batches of sentences of similar length
 _VIEWS = 3  # the fewest views that the kernel of perceptron steps takes
 _Chunk = tuple[int, int, Batch]  # sentences first .. last - 1, laid out
-_ROUND = 960  # such a part has a multiple of so many sentences, a multiple of most sizes of batches
+_ROUND = 960  # the sentences of a block are a multiple, so that batches of most sizes lie in one
 _SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads pay off
 
 
