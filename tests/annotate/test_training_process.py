@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 from made_tasks import GUIDELINE, NN, make_tasks, say
@@ -242,6 +243,29 @@ def test_no_such_program(annotated: Path) -> None:
     with pytest.raises(FileNotFoundError):
         trained(annotated, ("/nowhere/program",))
     trained(annotated)
+
+
+def test_a_command_that_is_just_being_started_ends_with_the_process_that_is_terminated(
+    annotated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+
+    class Terminated(subprocess.Popen[bytes]):
+        def _execute_child(self, *given: Any) -> None:
+            super()._execute_child(*given)  # type: ignore[misc]  # there is a process now, and nobody has its number
+            started.append(self.pid)
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(subprocess, "Popen", Terminated)
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        with pytest.raises(SystemExit):
+            run(
+                (sys.executable, "-c", "import time; time.sleep(60)"), annotated, annotated.with_name("m"), lambda: True
+            )
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert not is_there(*started)
 
 
 def test_what_is_no_longer_wanted_ends(annotated: Path) -> None:

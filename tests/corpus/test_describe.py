@@ -7,7 +7,8 @@ import hashlib
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.describe import Context, describe, digest
+from tagweave.corpus.describe import Context, describe
+from tagweave.corpus.files import digest
 from tagweave.corpus.sentence import Arc, Location, Sentence
 
 

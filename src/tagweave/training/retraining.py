@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -192,13 +193,40 @@ def alone(folder: Path) -> Iterator[IO[str]]:
 @contextmanager
 def _running(words: list[str], log: IO[bytes], lock: IO[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A command that does not outlive the block, and does not receive Ctrl-C."""
-    process = subprocess.Popen(  # noqa: S603  # no shell
-        words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[lock.fileno()], start_new_session=True
-    )
+    process = None
     try:
+        with _without_termination():
+            process = subprocess.Popen(  # noqa: S603  # no shell
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=[lock.fileno()],
+                start_new_session=True,
+            )
         lock.write(str(process.pid))
         lock.flush()
         yield process
     finally:
-        process.kill()
-        process.wait()
+        if process is not None:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _without_termination() -> Iterator[None]:
+    """Hold back SIGTERM until the end of the block: a handler that raised amid a start would leave the process behind.
+
+    Handlers run in the main thread, so there is nothing to do in others.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if came:
+        signal.raise_signal(signal.SIGTERM)
