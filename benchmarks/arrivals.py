@@ -193,7 +193,7 @@ ARRIVALS = (
             _TRAIN,
             "python pipeline.py",
         ),
-        _SPANS,
+        f"{_SPANS}#entities",  # the layer that spaCy names, beside the one of the test data
     ),
     Arrival(
         "jieba",

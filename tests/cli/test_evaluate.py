@@ -55,6 +55,16 @@ def test_the_layer_to_compare(run, tmp_path):
     assert right(f"{gold}#x", f"{system}#y", "--layer", "x") == 1
 
 
+def test_a_copy_of_the_gold_standard_beside_what_a_tagger_added_is_no_score_in_silence(run, tmp_path):
+    gold = write(tmp_path / "gold.tsv", ["a\tN", "b\tV", ""])
+    system = write(tmp_path / "system.tsv", ["# columns = form tag mine", "a\tN\tN", "b\tV\tN", ""])
+    told = f"{system} has all labels of the gold standard, and a layer mine besides: {system}#mine compares that one"
+    assert told in run("evaluate", gold, system, "--json").stderr
+    other = run("evaluate", gold, f"{system}#mine", "--json")
+    assert "besides" not in other.stderr
+    assert next(iter(json.loads(other.stdout)["systems"].values()))["accuracy"]["right"] == 1
+
+
 def test_a_system_is_read_as_the_gold_standard_is(run, tmp_path):
     """A layer that is named for the gold standard alone is that of the systems, too, if they know it."""
     fields = "\t_" * 5
