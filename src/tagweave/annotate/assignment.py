@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from random import Random
 from typing import Any, NamedTuple
 
@@ -101,7 +100,6 @@ class Desk:
         admission = self.settings.admission
         if gold is not None and admission and is_passed(results(self.connection, self.annotator), admission):
             slots.admit(self.connection, self.annotator, self.now)
-            vars(self)["_is_admitted"] = True
         return Receipt(status, gold)
 
     def mark(self, numbers: list[int], answer: Answer) -> list[bool]:
@@ -122,10 +120,6 @@ class Desk:
 
     def _lock(self) -> bool:
         """Lock the annotator against other transactions, and return whether they are admitted."""
-        return self._is_admitted
-
-    @cached_property
-    def _is_admitted(self) -> bool:
         is_admitted = slots.lock_annotator(self.connection, self.annotator)
         if is_admitted is None:
             raise RefusedError("you are no annotator of this store")

@@ -4,7 +4,7 @@ Words of a list are seen in their contexts (KWIC; Mori 2006), the most uncertain
 the same neighbourhood only one (tsuboi-2008, 5.1).
 
 The uncertainty of a token is what a right answer would tell (`sources.gain`): 1 minus the probability of its best
-label, if that label is recorded, or the entropy of its labels, if these are with their probabilities. The most
+label, if only labels are recorded, or the entropy of its labels, if these are with their probabilities. The most
 uncertain fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4).
 
 Spans are asked for by sentence, with the spans that a model finds probable or a corpus has as candidates. Sentences are

@@ -8,7 +8,7 @@ same metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -222,6 +222,17 @@ def evaluate_layers(
         report = evaluate(gold, systems, training, punctuation, relations, executor)
         reports, absent = {gold.guideline: report}, ()
     return LayerReports(reports, copied, absent)
+
+
+def copies(gold: Corpus, systems: Mapping[str, Corpus]) -> Iterator[tuple[str, str]]:
+    """Yield systems whose layer is as in the gold standard to the last label, with a layer that only they have.
+
+    A tagger adds its layer to a file with a layer of another name, and keeps the latter.
+    """
+    for name, system in systems.items():
+        others = [layer for layer in layers_of(system) if layer not in layers_of(gold)]
+        if others and _is_known(gold, gold.guideline) and _is_copied(gold, gold.guideline, system):
+            yield name, others[0]
 
 
 def _systems_with_layer(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:

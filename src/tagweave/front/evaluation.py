@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -49,8 +49,8 @@ def evaluate(
         TypeError: something else in place of the gold standard, the systems or the options.
     """
     from tagweave.cluster.executor import executor_at
+    from tagweave.evaluation.report import copies, evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as evaluate_layer
-    from tagweave.evaluation.report import evaluate_layers, layers_of
 
     if not isinstance(systems, Mapping):
         raise TypeError(f"found {kind_of(systems)} as the systems, expected them by name: {{'mine': model}}")
@@ -68,25 +68,12 @@ def evaluate(
         else corpus_of(system, "system")
         for name, system in systems.items()
     }
-    for name, other in _copies(gold, outputs):
+    for name, other in copies(gold, outputs):
         say(
             f"{name} has all labels of the gold standard, and a layer {other} besides: {name}#{other} compares that one"
         )
     with executor_at(cluster, workers) as executor:
         return evaluation(gold, outputs, executor=executor, **options)
-
-
-def _copies(gold: Corpus, systems: Mapping[str, Corpus]) -> Iterator[tuple[str, str]]:
-    """Yield systems whose labels are all as in the gold standard, with a layer that only they have.
-
-    A tagger adds its layer to a file with a layer of another name, and keeps the latter.
-    """
-    known = {layer for each in gold for layer in each.layers}
-    for name, system in systems.items():
-        others = [layer for each in system for layer in each.layers if layer not in known]
-        layers = [(a.layers.get(gold.guideline), b.layers.get(system.guideline)) for a, b in zip(gold, system)]  # noqa: B905
-        if others and all(own is not None and own == copy for own, copy in layers):
-            yield name, others[0]
 
 
 def _with_layer_of(gold: Corpus, models: Mapping[str, Model]) -> Corpus:

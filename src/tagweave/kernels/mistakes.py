@@ -64,7 +64,8 @@ class Moves(NamedTuple):
 def take(gradient, start, stop, moves):
     """Move numbers that are not 0 out of blocks start[i] .. stop[i] - 1 of a gradient; return their count.
 
-    Blocks may repeat."""
+    Blocks may repeat.
+    """
     count = 0
     for i in range(_U(start.shape[0])):
         for q in range(_U(start[i]), _U(stop[i])):

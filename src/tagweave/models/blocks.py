@@ -7,12 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagweave.kernels.mistakes import StepRule
+from tagweave.models.batches import Order
 from tagweave.models.scorer import Blocks, Floats
-
-Order = NDArray[np.int64]
 
 
 class BlockObjective:

@@ -237,9 +237,9 @@ class ChainObjective:
             other._chains, other._scratch, other._running = self._chains, self._scratch, running
             return other
 
-        size = _ROUND * max(1, BLOCK * len(self) // max(1, self.encoded.tokens) // _ROUND)
-        if len(order) <= size or self.network:
-            size = len(order)
+        in_block = max(1, BLOCK * len(self) // max(1, self.encoded.tokens) // _ROUND)
+        size = len(order) if self.network else _ROUND * in_block
+        if len(order) <= size:
             return copied(0)
         lengths = [min(size, len(order) - first) for first in range(0, len(order), size)]
         return BlockObjective(copied, lengths, self.size, self.dtype, self.threads)

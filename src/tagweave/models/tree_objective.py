@@ -146,6 +146,7 @@ class TreeObjective:
         parts = self.parameters, self.encoded.take(order), self.single_root, self.threads, self.dtype
         other = TreeObjective(*parts, self._structure.projective)
         other._touched, other._has_begun = self._touched, self._has_begun
+        self._has_begun = True
         return other
 
     def _add_loss(self, scoring: ArcScoring, batch: ArcBatch, gradient: Floats) -> tuple[float, Blocks | None]:
