@@ -193,7 +193,7 @@ ARRIVALS = (
             _TRAIN,
             "python pipeline.py",
         ),
-        f"{_SPANS}#entities",  # the layer that spaCy names, beside the one of the test data
+        _SPANS,
     ),
     Arrival(
         "jieba",

@@ -140,6 +140,26 @@ def test_a_corpus_of_heads_keeps_the_tags_that_a_parser_reads(tmp_path: Path) ->
     assert sentence.heads == {"UD": whole.heads["head"]}
 
 
+def test_a_layer_without_a_name_is_the_models_if_it_has_its_labels(
+    given: tuple[str, Path, Any], tmp_path: Path
+) -> None:
+    _, _, model = given
+    model.tell = print
+    (tmp_path / "gold.conll").write_text("the\tDT\ndog\tNN\n\nthe\tDT\nruns\tNN\n")
+    (tmp_path / "part.conll").write_text("the\tDT\ndog\t_\n\nthe\tNN\nruns\t_\n")
+    (tmp_path / "other.conll").write_text("the\tX\ndog\tY\n\n")
+    model.label_file(tmp_path / "gold.conll", tmp_path / "out.conll", retag=True)
+    done = load(str(tmp_path / "out.conll"))
+    assert [[*each.layers] for each in done] == [["tag"], ["tag"]]
+    assert done[1].layers["tag"] == (("DT",), ("VBZ",))
+    system = tw.evaluate(str(tmp_path / "gold.conll"), {"mine": str(tmp_path / "out.conll")}).to_json()["systems"]
+    assert system["mine"]["accuracy"]["value"] == 0.75
+    model.complete_file(tmp_path / "part.conll", tmp_path / "out.conll")
+    assert load(str(tmp_path / "out.conll"))[1].layers["tag"] == (("NN",), ("VBZ",))
+    model.label_file(tmp_path / "other.conll", tmp_path / "out.conll")
+    assert load(str(tmp_path / "out.conll"))[0].layers["tag"] == (("X",), ("Y",))
+
+
 def test_a_file_without_the_layer(given: tuple[str, Path, Any], tmp_path: Path) -> None:
     kind, _, model = given
     layer = FORMS[kind][2]

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import IO, TYPE_CHECKING, TypeVar
 
+from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, written
 from tagweave.corpus.formats import plain
 from tagweave.corpus.formats.format import ModelLabels
@@ -87,7 +88,10 @@ class Input:
             raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
 
     def layer(self, guidelines: Sequence[str] = (), trained: Sequence[str] = ()) -> str:
-        """Return the layer LAYER, or the first that guidelines or training (`trained`) name, or the default."""
+        """Return the layer LAYER, or the first that guidelines or training (`trained`) name, or the default.
+
+        The only layer of a file that names none is the one of training if it has labels of the model.
+        """
         layer, layers = parse_argument(self.argument).layer, self.layers
         if layer is not None:
             if layer not in layers:
@@ -102,9 +106,16 @@ class Input:
         if not trained or not self.format.holds_several:
             return next((layer for layer in _USUAL if layer in layers), layers[-1])
         if self.format.names_layers:
-            return trained[0]
+            return layers[0] if self._is_unnamed(layers) else trained[0]
         expected = f"a layer {trained[0]!r}, as in training; {self.path}#{layers[0]} names another"
         raise CorpusError(f"the layers {', '.join(layers)}", expected, self.path)
+
+    def _is_unnamed(self, layers: Sequence[str]) -> bool:
+        """Return whether the only layer has the name of a layer without one, and labels that the model has."""
+        if not self.first or self.labels is None or tuple(layers) != self.format.layers:
+            return False
+        labels = self.first.layers[layers[0]]
+        return self.labels.fill("_" if each is None else format_candidates(each) for each in labels)
 
     def lacking(self, layer: str, expected: Sequence[str]) -> str:
         """Return a note if a file of several layers has none of those expected; or ""."""
