@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import io
+import math
 import os
 import warnings
 from collections import Counter
@@ -34,7 +35,7 @@ settings.load_profile("tagweave")
 
 compiled_code._written.add(compiled_code.COMPILING)  # outputs are compared, whoever comes first and has to compile
 
-loop.INTERVAL = 0.0  # every iteration has one, however quick the machine is
+loop.SHARE = math.inf  # every iteration has one, however quick the machine is
 
 _CORPORA = "TAGWEAVE_CORPORA"
 

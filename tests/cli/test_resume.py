@@ -28,7 +28,7 @@ common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
 def kill(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-original, saved, loop.INTERVAL = loop.save_checkpoint, [], 0
+original, saved, loop.SHARE = loop.save_checkpoint, [], float("inf")
 
 def killing(times, between):
     def save(*arguments):
@@ -91,7 +91,7 @@ def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path, optio
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_a_signal_keeps_the_model_and_the_state(run, corpora, tmp_path, sent, code):
-    """Long before a checkpoint is due, to a process that trains; what goes on ends in the model of a straight run."""
+    """To a process that trains; what goes on from its checkpoint ends in the model of a straight run."""
     log, model, said = tmp_path / "log", tmp_path / "m", tmp_path / "said"
     heeding = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a suite in the background does not

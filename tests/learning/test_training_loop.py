@@ -251,13 +251,14 @@ class Clock:
 
 
 def test_checkpoints_are_written_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An iteration of 8 seconds: every fourth one is due; of a step that others follow, the last one, too."""
-    monkeypatch.setattr(loop, "INTERVAL", 30.0)
+    """A write of 1 second after 30 or more, between iterations of 8; before other steps after the last one, too."""
+    monkeypatch.setattr(loop, "SHARE", 1 / 30)
     clock, written = Clock(), []
     save = loop.save_checkpoint
 
     def saving(path: Path, state: TrainerState, *rest: Any) -> None:
         written.append((path.name, state.iteration))
+        clock.seconds += 1
         save(path, state, *rest)
 
     @dataclass
@@ -270,15 +271,12 @@ def test_checkpoints_are_written_now_and_then(tmp_path: Path, monkeypatch: pytes
     run = Run(Schedule(10, checkpoint=tmp_path / "state"), clock=clock)
     train(Slow(), Logistic.random(), np.zeros(2), run)
     train(Slow(), Logistic.random(), np.zeros(2), run.part("first"))
-    assert written == [("state", 4), ("state", 8), ("state.first", 4), ("state.first", 8), ("state.first", 10)]
+    assert written == [*(("state", each) for each in (1, 5, 9)), *(("state.first", each) for each in (1, 5, 9, 10))]
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_an_interrupt_in_the_midst_of_an_iteration_leaves_no_trace(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_in_the_midst_of_an_iteration_leaves_no_trace(name: str, tmp_path: Path) -> None:
     """Trainers change their state in place; none of the iteration that is cut short is in the checkpoint."""
-    monkeypatch.setattr(loop, "INTERVAL", float("inf"))
     objective, evaluate = Logistic.random(8), lambda weights: -float(np.abs(weights).sum())
     path = tmp_path / "state"
 

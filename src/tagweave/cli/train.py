@@ -98,7 +98,7 @@ def train(
     workers: options.Workers = None,
     resume: Annotated[bool, switch("Continue from MODEL.checkpoint if there is one.", panel="The run")] = False,
     checkpoint: Annotated[
-        bool, switch("Save the state in MODEL.checkpoint every half a minute and on an interrupt.", panel="The run")
+        bool, switch("Save the state in MODEL.checkpoint every few seconds.", panel="The run")
     ] = True,
     log: Annotated[str | None, flag("FILE", "Write iterations as JSON lines.", panel="The run")] = None,
     plan: Annotated[
@@ -118,8 +118,8 @@ def train(
     A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. How it uses
     a --source of another guideline is the --method. The task parse learns trees from CoNLL-U.
 
-    Ctrl-C keeps the best model so far, and the state in MODEL.checkpoint, from which --resume continues. The state is
-    also saved every half a minute, and removed at the end.
+    Ctrl-C keeps the best model so far. The state of training is saved in MODEL.checkpoint every few seconds, from which
+    --resume continues, and removed at the end.
     """
     from tagweave.corpus.load import check_there
     from tagweave.structures import STRUCTURES

@@ -2,15 +2,16 @@
 
 A trainer's state on disk, so that training can resume after an interrupt or a crash.
 
-It is many times the size of a model, so it is written every half a minute, not after every iteration: a process that is
-killed loses no more. An interrupted one loses only its iteration, since the state before that is kept in memory.
+It is many times the size of a model, so it is written as often as a small share of the time allows, not after every
+iteration: a process that is killed or interrupted loses no more. A copy in memory would take as much as training.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from tagweave.features.rules import check_arrays, digest_of, flag, mapping_of, n
 from tagweave.learning.run import SILENT, Iteration, ProgressCallback, Run
 from tagweave.learning.trainer import Objective, StateRules, Trainer, TrainerState, Watch
 
-INTERVAL = 30.0
-"""Seconds from one writing to the next."""
+SHARE = 0.03
+"""Of the time of training, what writing may take: 120 MB are written every five seconds."""
 
 _HEAD = record(
     {
@@ -74,32 +75,17 @@ class TimedCheckpoint:
     path: Path
     run: str
     clock: Callable[[], float]
-    _written: float = field(init=False)
-    _latest: tuple[TrainerState, dict[str, Any]] | None = field(init=False, default=None)
-    _copies: dict[str, Floats] = field(init=False, default_factory=dict)
+    _due: float = field(init=False, default=-inf)
+    _iteration: int = field(init=False, default=-1)  # the last one written
 
-    def __post_init__(self) -> None:
-        self._written = self.clock()
-
-    def keep(self, state: TrainerState, best: dict[str, Any]) -> None:
-        """Write the state after an iteration if it is time to, else keep a copy of it."""
-        self._latest = state, best  # whole until the next iteration begins, whatever interrupts this
-        if self.clock() - self._written >= INTERVAL:
-            self.write()
-        else:
-            for name, array in state.arrays.items():
-                copy = self._copies.get(name)
-                if copy is None or (copy.shape, copy.dtype) != (array.shape, array.dtype):
-                    self._copies[name] = np.empty_like(array)
-                np.copyto(self._copies[name], array)
-            copies = {name: self._copies[name] for name in state.arrays}
-            self._latest = replace(state, arrays=copies, numbers=dict(state.numbers)), dict(best)
-
-    def write(self) -> None:
-        """Write the last state unless it has been written."""
-        if self._latest is not None:
-            save_checkpoint(self.path, *self._latest, self.run)
-            self._latest, self._written = None, self.clock()
+    def keep(self, state: TrainerState, best: dict[str, Any], is_last: bool = False) -> None:
+        """Write the state after an iteration if it is time to, or the last one unless it has been written."""
+        begin = self.clock()
+        if state.iteration == self._iteration or (begin < self._due and not is_last):
+            return
+        save_checkpoint(self.path, state, best, self.run)
+        end, self._iteration = self.clock(), state.iteration
+        self._due = end + (end - begin) / SHARE
 
 
 def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerState, dict[str, Any]]:
@@ -166,7 +152,7 @@ def train(
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
     An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
-    best weights so far; the checkpoint then has the state before the iteration that it cut short. A loss or weight that
+    best weights so far; the checkpoint then has the state after an earlier iteration. A loss or weight that
     is not finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
     """
     begin, schedule = run.clock(), run.schedule
@@ -198,8 +184,8 @@ def train(
             run.callback.iteration(iteration, limit)
     except KeyboardInterrupt:
         outcome.interrupted = True
-    if checkpoint and (outcome.interrupted or schedule.is_part):
-        checkpoint.write()
+    if checkpoint and schedule.is_part and not (outcome.interrupted or outcome.diverged):
+        checkpoint.keep(state, best, is_last=True)
     if outcome.diverged and best["weights"] is None:
         raise TrainingError(
             f"training diverged in iteration {state.iteration}: found a loss of {state.loss:g}, expected finite losses"

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -308,9 +307,9 @@ def sample_line(corpora: Sequence[Corpus], sample: Sequence[int]) -> str:
 def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
     """Return an upper bound on the memory that training adds to the program and its corpora, in bytes.
 
-    It consists of the learner's vectors, each as long as the weights, and a copy of its state for the checkpoint; the
-    scores, potentials and counts of transitions, labels x labels; the buffers of the largest batch of sentences, tokens
-    x labels; and the encoded sentences, with the block that a learner has shuffled.
+    It consists of the learner's vectors, each as long as the weights; the scores, potentials and counts of transitions,
+    labels x labels; the buffers of the largest batch of sentences, tokens x labels; and the encoded sentences, with the
+    block that a learner has shuffled.
     """
     objective, Y = problem.objective, len(problem.model.space)
     assert isinstance(objective, ChainObjective)  # noqa: S101 - workers have their own memory
@@ -318,8 +317,7 @@ def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
     arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
     trainer = recipe.trainer()
     history = 2 * getattr(trainer, "memory", 0) * objective.size * 4  # of L-BFGS
-    state = sum(prod(filter(None, rule.shape)) for rule in trainer.rules(objective).arrays.values())
-    vectors = (trainer.vectors * objective.size + state) * itemsize + history
+    vectors = trainer.vectors * objective.size * itemsize + history
     tables = (_SQUARES + 2 * recipe.threads) * Y * Y * itemsize
     together = getattr(trainer, "batch", _TOGETHER * recipe.threads)
     longest = int(np.sort(objective.encoded.lengths)[::-1][:together].sum())  # tokens, of as many as threads may hold
