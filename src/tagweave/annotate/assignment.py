@@ -54,11 +54,11 @@ class Receipt(NamedTuple):
     gold: Answer | None  # the right answer to a simulated task of the training phase
 
 
-@dataclass(frozen=True)
+@dataclass
 class Desk:
-    """Hands out tasks to one annotator and takes their answers, in one transaction.
+    """Hands out tasks to one annotator, whom it locks, and takes their answers, in one transaction.
 
-    Every method raises RefusedError if there is no such annotator.
+    Raises RefusedError if there is no such annotator.
     """
 
     connection: Connection
@@ -67,18 +67,22 @@ class Desk:
     settings: Settings
     random: Random
 
+    def __post_init__(self) -> None:
+        is_admitted = slots.lock_annotator(self.connection, self.annotator)
+        if is_admitted is None:
+            raise RefusedError("you are no annotator of this store")
+        self._is_admitted = is_admitted or self.settings.admission is None
+
     def claim(self) -> Lease | None:
         """Do the work of `Store.claim`.
 
         Annotators who are not admitted get simulated tasks. All others get real tasks, drawn from the most uncertain
         ones, with planted gold in between. Raises ContendedError if others are taking the tasks that are left.
         """
-        is_admitted = self._lock() or self.settings.admission is None
-        slots.free_lapsed(self.connection, self.now)
         if (number := slots.held(self.connection, self.annotator)) is not None:
             return self._again(number, None)
-        purposes = [Purpose.REAL] if is_admitted else [Purpose.TRAINING]
-        if is_admitted and self.random.random() < self.settings.gold_share:
+        purposes = [Purpose.REAL] if self._is_admitted else [Purpose.TRAINING]
+        if self._is_admitted and self.random.random() < self.settings.gold_share:
             purposes.insert(0, Purpose.GOLD)
         for purpose in purposes:
             if (chosen := self._choose(purpose)) is not None:
@@ -87,7 +91,6 @@ class Desk:
 
     def submit(self, number: int, answer: Answer, started: float) -> Receipt:
         """Do the work of `Store.answer`."""
-        self._lock()
         question, row = self._given(number)
         if question is None or row is None:
             raise RefusedError("this task was not given to you")
@@ -100,30 +103,22 @@ class Desk:
         admission = self.settings.admission
         if gold is not None and admission and is_passed(results(self.connection, self.annotator), admission):
             slots.admit(self.connection, self.annotator, self.now)
+            self._is_admitted = True
         return Receipt(status, gold)
 
     def mark(self, numbers: list[int], answer: Answer) -> list[bool]:
         """Do the work of `Store.mark` for tasks of these numbers."""
-        self._lock()
         took = {number: self._mark_one(number, answer) for number in sorted({*numbers})}
         return [took[number] for number in numbers]
 
     def withdraw(self, seen: int, count: int) -> list[Lease]:
         """Do the work of `Store.undo`."""
-        self._lock()
         numbers = slots.last_answered(self.connection, self.annotator, count)
         if len(numbers) < count:
             raise RefusedError("there is nothing to undo")
         if slots.latest(self.connection, self.annotator) != seen:
             raise RefusedError("it is undone already, or you have answered since")
         return [self._withdraw_one(number) for number in sorted(numbers)]
-
-    def _lock(self) -> bool:
-        """Lock the annotator against other transactions, and return whether they are admitted."""
-        is_admitted = slots.lock_annotator(self.connection, self.annotator)
-        if is_admitted is None:
-            raise RefusedError("you are no annotator of this store")
-        return is_admitted
 
     def _choose(self, purpose: Purpose) -> tuple[Asked, int | None] | None:
         """Choose one of the most uncertain tasks, at random, and take a slot of it if it has slots."""

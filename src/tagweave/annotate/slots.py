@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import JSON, ColumnElement, Connection, Row, and_, bindparam, func, insert, select, update
+from sqlalchemy import JSON, ColumnElement, Connection, Row, String, and_, bindparam, cast, func, insert, select, update
 
 from tagweave.annotate.database import annotators, assignments, judgements, tasks
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked
@@ -78,8 +78,8 @@ _FREE_TASK = ASKED.where(_THIS_TASK, tasks.c.free > 0)
 _LOCK_FREE = {
     wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait, of=tasks) for wait in (False, True)
 }
-_TAKE = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1)
-_TAKEN = select(assignments.c.slot).where(assignments.c.task == _TASK)
+_TAKEN = select(func.aggregate_strings(cast(assignments.c.slot, String), ",")).where(assignments.c.task == _TASK)
+_TAKE = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1).returning(_TAKEN.scalar_subquery())
 
 
 def take_slot(connection: Connection, number: int, wait: bool) -> tuple[Asked, int] | None:
@@ -88,9 +88,8 @@ def take_slot(connection: Connection, number: int, wait: bool) -> tuple[Asked, i
     row = connection.execute(_LOCK_FREE[wait], this).one_or_none()
     if row is None:
         return None
-    connection.execute(_TAKE, this)
-    taken = {*connection.execute(_TAKEN, this).scalars()}  # after locking, or it might be out of date
-    return asked(row), min(slot for slot in range(row.wanted) if slot not in taken)
+    taken = connection.execute(_TAKE, this).scalar_one() or ""  # after locking, or it might be out of date
+    return asked(row), min({*range(row.wanted)} - {*map(int, filter(None, taken.split(",")))})
 
 
 _HELD = (

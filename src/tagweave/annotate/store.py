@@ -18,6 +18,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
@@ -36,6 +37,8 @@ T = TypeVar("T")
 ROLES = ("annotator", "curator")
 LONGEST = 200
 """Characters of a name: PostgreSQL cannot look up thousands."""
+
+_LAPSES = 1.0  # seconds between two looks for lapsed leases
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class Store(Questions, Records):
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
         super().__init__(database, clock)
         self.settings, self._random, self._confusions = settings, random.Random(seed), LearnedConfusions()
+        self._freed = -inf  # when lapsed leases were last looked for
 
     @classmethod
     def open(
@@ -234,7 +238,11 @@ class Store(Questions, Records):
         return replace(self.settings, posterior=replace(self.settings.posterior, people=people))
 
     def _desk(self, connection: Connection, annotator: int, settings: Settings) -> Desk:
-        return Desk(connection, annotator, self._clock(), settings, self._random)
+        desk = Desk(connection, annotator, self._clock(), settings, self._random)
+        if desk.now - self._freed >= _LAPSES:
+            slots.free_lapsed(connection, desk.now)
+            self._freed = desk.now
+        return desk
 
     def _patiently(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction; try again while others are taking the tasks that are left."""
