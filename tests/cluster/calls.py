@@ -101,9 +101,9 @@ class MortalShard(TrainingShard):
         self._die_once()
         return super().parts(arrays, aspect)
 
-    def epoch(self, arrays: Arrays, *plain: Any) -> Reply:
+    def part_of_iteration(self, arrays: Arrays, *plain: Any) -> Reply:
         self._die_once()
-        return super().epoch(arrays, *plain)
+        return super().part_of_iteration(arrays, *plain)
 
     def _die_once(self) -> None:
         self.calls = getattr(self, "calls", 0) + 1

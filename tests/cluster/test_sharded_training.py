@@ -76,23 +76,44 @@ def test_mixing_one_shard_is_training_without_workers(learner: str) -> None:
         assert np.array_equal(fitted(problem, recipe, run), fitted(here(recipe), recipe, run))
 
 
-def test_mixed_weights_are_the_mean_of_those_of_the_shards() -> None:
+def test_mixed_weights_are_the_mean_of_those_of_the_shards_that_moved_them() -> None:
     recipe = Recipe(Task("tag"), learner="perceptron")
     with on_workers(recipe, 7) as problem:
-        mixing, objective = problem.trainer(recipe), problem.objective
+        mixing, objective = replace(problem.trainer(recipe), times=1), problem.objective
         state = mixing.start(objective, problem.model.weights)
         alone = [
-            replace(each, arrays={"totals": each.arrays["totals"].copy()})
-            for each in objective.epochs(recipe.trainer(), state)
+            replace(each, arrays={name: array.copy() for name, array in each.arrays.items()})
+            for each in objective.part_of_iteration(recipe.trainer(), state, (0, 1))
         ]
         mixing.step(objective, state)
-    np.testing.assert_allclose(
-        state.arrays["totals"], np.mean([each.arrays["totals"] for each in alone], axis=0), rtol=1e-6
-    )
+    moved = np.array([each.weights != 0 for each in alone])
+    assert 1 < moved.sum(0).max() <= 7 and (moved.sum(0) == 1).any() and not moved.any(0).all()
+    for name, array in state.arrays.items():
+        own = np.array([each.arrays[name] for each in alone])
+        expected = np.where(moved, own, 0).sum(0) / np.maximum(1, moved.sum(0))
+        np.testing.assert_allclose(array, np.where(moved.any(0), expected, own[-1]), rtol=1e-6, atol=1e-9)
     assert len({each.numbers["step"] for each in alone}) > 1
     assert state.numbers["step"] == max(each.numbers["step"] for each in alone)
     assert state.loss == sum(each.loss for each in alone)
     assert {state.iteration, *(each.iteration for each in alone)} == {1}
+
+
+def test_an_iteration_takes_every_sentence_once_in_parts() -> None:
+    recipe = Recipe(Task("tag"), learner="perceptron")
+    with on_workers(recipe, 2) as problem:
+        mixing, state = problem.trainer(recipe), problem.trainer(recipe).start(problem.objective, problem.model.weights)
+        mixing.step(problem.objective, state)
+        whole = problem.trainer(recipe).start(problem.objective, problem.model.weights)
+        done = problem.objective.part_of_iteration(recipe.trainer(), whole, (0, 1))
+        longest = max(each.numbers["step"] for each in done)
+        resident = problem.objective.group.residents[0]  # type: ignore[attr-defined]
+        objective = resident.held._over(problem.objective.aspect)
+        orders = []
+        for part in range(5):
+            objective.part = part, 5
+            orders.append(objective.order(3, 1, 4))
+    assert sorted(np.concatenate(orders)) == list(range(len(objective)))
+    assert longest <= state.numbers["step"] < longest + mixing.times
 
 
 def test_blocks_and_shards_differ_by_one_at_most() -> None:

@@ -35,6 +35,7 @@ class AdaGrad(Learner):
 
     epochs: ClassVar[int] = 8
     vectors: ClassVar[int] = 6
+    mixes: ClassVar[int] = 4
     may_be_zero: ClassVar[Sequence[str]] = ("average_from",)
     ranges: ClassVar[Mapping[str, str]] = {"rate": "log:0.03:1", "initial": "log:0.001:10", "batch": "int-log:1:32"}
     rate: float = 0.2
@@ -53,13 +54,13 @@ class AdaGrad(Learner):
         arrays = {"weights": weights.astype(objective.dtype), "squares": squares}
         if self.average_from:
             arrays["sum"] = np.zeros(objective.size, objective.dtype)
-        return TrainerState(arrays)
+        return TrainerState(arrays, {"summed": 0})
 
     def rules(self, objective: Objective) -> StateRules:
         """As `start` makes them; squares are positive, since steps divide by their roots."""
         weights = state_weights(objective)
         arrays = {"weights": weights, "squares": replace(weights, least=1e-38)}
-        return StateRules({**arrays, "sum": weights} if self.average_from else arrays)
+        return StateRules({**arrays, "sum": weights} if self.average_from else arrays, {"summed": whole()})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
@@ -73,13 +74,13 @@ class AdaGrad(Learner):
         state.iteration += 1
         if self.average_from and state.iteration >= self.average_from:
             state.arrays["sum"] += weights
+            state.numbers["summed"] += 1
 
     def result(self, state: TrainerState) -> Floats:
         """The mean of the weights at the ends of epochs; the last weights before epoch `average_from` is done."""
-        epochs = state.iteration - self.average_from + 1
-        if not self.average_from or epochs < 1:
+        if not (summed := state.numbers["summed"]):
             return state.weights
-        mean: Floats = state.arrays["sum"] / state.weights.dtype.type(epochs)
+        mean: Floats = state.arrays["sum"] / state.weights.dtype.type(summed)
         return mean
 
 
@@ -102,7 +103,7 @@ class SGD(Learner):
 
     epochs: ClassVar[int] = 30
     vectors: ClassVar[int] = 6
-    mixes: ClassVar[bool] = False  # the penalty and the rates count the sentences of the whole corpus
+    mixes: ClassVar[int] = 0  # the penalty and the rates count the sentences of the whole corpus
     ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.01:10", "batch": "int-log:1:32"}
     c2: float = 1.0
     rate: float | None = None

@@ -98,10 +98,13 @@ class ShardedObjective:
         ]
         return TrainerState(arrays, numbers)
 
-    def epochs(self, trainer: Trainer, state: TrainerState) -> Iterator[TrainerState]:
-        """Yield the states after one more iteration over every shard. Their arrays are valid until the next call."""
+    def part_of_iteration(self, trainer: Trainer, state: TrainerState, part: tuple[int, int]) -> Iterator[TrainerState]:
+        """Yield the states after a part of the next iteration over every shard, by its number and of how many.
+
+        Their arrays are valid until the next call.
+        """
         for arrays, (numbers, loss, converged) in self._call(
-            "epoch", state.arrays, trainer, dict(state.numbers), state.iteration
+            "part_of_iteration", state.arrays, trainer, dict(state.numbers), state.iteration, part
         ):
             yield TrainerState(dict(arrays), numbers, state.iteration + 1, loss, converged)
 
@@ -121,32 +124,40 @@ def writable(state_arrays: Arrays) -> dict[str, Floats]:
 
 @dataclass(frozen=True)
 class Mixing(TrainerAround):
-    """A trainer on shards: every iteration it goes over each shard from the mixed state, and the states are mixed.
+    """A trainer on shards: it goes over a part of each shard from the mixed state, and the states are mixed.
 
-    All arrays of the state are averaged, each shard with the same share (the paper's uniform mixing): weights; sums of
-    weights, whose mean is the sum of the means; and AdaGrad's squares, which then are as large as after one pass over
-    one shard: mixed weights have moved as far as one shard moves them, so the steps must not be as short as after all
-    shards. Numbers are steps made; the largest stands for all, as if a smaller shard had waited without updates.
+    A weight, and what belongs to it in other arrays of the state, becomes its mean over the shards that moved it
+    (McDonald, Hall and Mann 2010 take all shards, so that a feature of one shard is learned slowly). AdaGrad's squares
+    then are as large as after one pass over one shard: mixed weights have moved as far as one shard moves them, so the
+    steps must not be as short as after all shards. Numbers are steps made; the largest stands for all, as if a smaller
+    shard had waited without updates. States are mixed `times` in an iteration; that of one shard is just its state.
     """
 
     shards: ShardedObjective
+    times: int
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
         return self.shards.start(self.trainer, weights)
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One iteration over every shard; the loss is the sum of theirs. An iteration cut short leaves no trace."""
-        sums: dict[str, Floats] = {}
+        mixed, times = replace(state, loss=0.0, converged=True), self.times if len(self.shards.group) > 1 else 1
+        for part in range(times):
+            mixed = self._mixed(mixed, (part, times))
+        vars(state).update(vars(mixed), iteration=state.iteration + 1)
+
+    def _mixed(self, state: TrainerState, part: tuple[int, int]) -> TrainerState:
+        """Return the state after a part of an iteration; its loss is added to that of the parts before."""
         states = []
-        for own in self.shards.epochs(self.trainer, state):
+        moves, sums = np.zeros_like(state.weights), {name: np.zeros_like(each) for name, each in state.arrays.items()}
+        for own in self.shards.part_of_iteration(self.trainer, state, part):
+            moved = own.weights != state.weights
+            moves += moved
             for name, array in own.arrays.items():
-                if name in sums:
-                    sums[name] += array
-                else:
-                    sums[name] = array.copy()
+                np.add(sums[name], array, out=sums[name], where=moved)
+            last = own.arrays
             states.append(replace(own, arrays={}))
-        state.arrays = {name: total / total.dtype.type(len(states)) for name, total in sums.items()}
-        state.numbers = {name: max(own.numbers[name] for own in states) for name in state.numbers}
-        state.loss = sum(own.loss for own in states)
-        state.converged = all(own.converged for own in states)
-        state.iteration += 1
+        arrays = {name: np.divide(sums[name], moves, out=np.array(each), where=moves > 0) for name, each in last.items()}
+        numbers = {name: max(own.numbers[name] for own in states) for name in state.numbers}
+        loss, converged = sum(own.loss for own in states), all(own.converged for own in states)
+        return TrainerState(arrays, numbers, state.iteration, state.loss + loss, state.converged and converged)

@@ -17,7 +17,8 @@ class BlockObjective:
     """The loss of the sentences of consecutive blocks.
 
     Batches of sentences are the same as with one objective over all of them, but the order of an iteration stays
-    within a block until it is done; the order of the blocks is random as well.
+    within a block until it is done; the order of the blocks is random as well. Trainers get a `part` of the order: its
+    number, and of how many.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class BlockObjective:
         self._open, self._lengths = open_block, tuple(lengths)
         self._starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._opened: tuple[int, Any] | None = None
+        self.part = 0, 1
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -75,7 +77,9 @@ class BlockObjective:
         if len(blocks) > 1:
             blocks = np.random.default_rng([seed, iteration]).permutation(len(blocks)).tolist()
         parts = [self._starts[b] + self._block(b).order(seed, iteration, batch) for b in blocks if self._lengths[b]]
-        return np.concatenate([np.zeros(0, np.int64), *parts])
+        number, count = self.part
+        of_part: Order = np.array_split(np.concatenate([np.zeros(0, np.int64), *parts]), count)[number]
+        return of_part
 
     def shuffled(self, order: Order) -> BlockObjective:
         of = np.searchsorted(self._starts, order, side="right") - 1

@@ -38,7 +38,7 @@ from tagweave.models.scorer import ScorerParameters
 from tagweave.models.storage import check_labels
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.fit import Floats, Problem
-from tagweave.training.recipe import Recipe, in_batches
+from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 from tagweave.training.task import without_outside
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class ChainProblem(Problem):
         """Return the learner of a recipe; on workers, learners in batches are mixed."""
         trainer, objective = recipe.trainer(), self.objective
         if isinstance(objective, ShardedObjective) and in_batches(recipe.learner):
-            return Mixing(trainer, objective)
+            return Mixing(trainer, objective, LEARNERS[recipe.learner].mixes)
         return trainer
 
     def kept(self, weights: Floats) -> Floats:
@@ -145,7 +145,7 @@ class ChainProblem(Problem):
             f"{labels}, {features:,} features, {parameters.size:,} weights{by_view}",
         ]
         if isinstance(self.objective, ShardedObjective):
-            mixed = "whose weights are mixed after every iteration"
+            mixed = f"whose weights are mixed {LEARNERS[recipe.learner].mixes} times an iteration"
             how = mixed if in_batches(recipe.learner) else "whose sums are added"
             return [*lines, f"{len(self.objective.group):,} shards, each on a worker, {how}"]
         needed, peak = estimated_bytes(self, recipe), peak_bytes()

@@ -208,11 +208,19 @@ class TrainingShard:
         state = trainer.start(self._over(aspect), np.array(arrays["weights"]))
         return state.arrays, state.numbers
 
-    def epoch(
-        self, arrays: Arrays, aspect: Aspect, trainer: Trainer, numbers: dict[str, float], iteration: int
+    def part_of_iteration(
+        self,
+        arrays: Arrays,
+        aspect: Aspect,
+        trainer: Trainer,
+        numbers: dict[str, float],
+        iteration: int,
+        part: tuple[int, int],
     ) -> Reply:
         state = TrainerState(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
-        trainer.step(self._over(aspect), state)
+        objective = self._over(aspect)
+        objective.part = part
+        trainer.step(objective, state)
         return state.arrays, (state.numbers, state.loss, state.converged)
 
     def _over(self, aspect: Aspect) -> BlockObjective:
