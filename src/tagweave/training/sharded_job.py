@@ -403,8 +403,8 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
         schedule = replace(schedule, identity=f"{schedule.identity} {workers} workers")
         if workers > 1:
             run.tell(
-                f"{workers} workers average their weights after every epoch, so scores are lower than those of one"
-                " (docs/distributed.md): `learner=lbfgs` gives the same model for any number of workers"
+                f"{workers} workers average their weights, which may cost some tenths of a point (docs/distributed.md):"
+                " `learner=lbfgs` gives the same model for any number of workers"
             )
     if plan.task == SPANS:
         parts = _with_schemes(parts, plan.gaps, job.run)
