@@ -152,8 +152,8 @@ def train(
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
     An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
-    best weights so far; the checkpoint then has the state after an earlier iteration. A loss or weight that
-    is not finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
+    best weights so far; the checkpoint then has the state after an earlier iteration. A loss or weight that is not
+    finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
     """
     begin, schedule = run.clock(), run.schedule
     limit = schedule.iterations or (trainer.epochs if evaluate is None else _WITH_DEV)

@@ -157,7 +157,7 @@ class Mixing(TrainerAround):
                 np.add(sums[name], array, out=sums[name], where=moved)
             last = own.arrays
             states.append(replace(own, arrays={}))
-        arrays = {name: np.divide(sums[name], moves, out=np.array(each), where=moves > 0) for name, each in last.items()}
+        means = {name: np.divide(sums[name], moves, out=np.array(each), where=moves > 0) for name, each in last.items()}
         numbers = {name: max(own.numbers[name] for own in states) for name in state.numbers}
         loss, converged = sum(own.loss for own in states), all(own.converged for own in states)
-        return TrainerState(arrays, numbers, state.iteration, state.loss + loss, state.converged and converged)
+        return TrainerState(means, numbers, state.iteration, state.loss + loss, state.converged and converged)
