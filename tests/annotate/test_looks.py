@@ -79,6 +79,7 @@ def curator(browser: Any, address: str) -> Iterator[Any]:
 
 def complaints(page: Any, width: int, scheme: str) -> list[str]:
     """What is wrong with a page of this width, with all that can be opened open; and controls without a name."""
+    page.wait_for_load_state()  # a form that was just sent may have its answer, and not yet the style sheet
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     found = [str(each) for each in page.evaluate(f"({COMPLAINTS})({40 if width < 1000 else 24})")]
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") == (scheme == "dark")
