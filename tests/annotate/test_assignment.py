@@ -9,6 +9,7 @@ from invariants import check
 from made_tasks import GUIDELINE, JJ, NN, VV, Clock, NewUrl, OpenStore, hire, make_task, make_tasks, say, staffed, undo
 from sqlalchemy import event
 
+from tagweave.annotate import slots
 from tagweave.annotate.assignment import ContendedError, Desk, RefusedError, is_passed
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.store import Store
@@ -84,6 +85,24 @@ class TestLeases:
             store.answer(a, gone.task_id, VV)
         assert store.claim(a) is store.claim(d) is None
         assert len([*store.judgements()]) == 2
+
+    def test_who_waits_for_a_task_has_locked_no_lapsed_ones(
+        self, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Two who each free a task and wait for the other's would wait for ever."""
+        a, b = staffed(store, 4, 2)
+        store.claim(a)
+        held = store.claim(b)
+        clock.now += 901
+        order = []
+        for name in ("lock_task", "free_lapsed"):
+            work = getattr(slots, name)
+            monkeypatch.setattr(slots, name, lambda *each, name=name, work=work: (order.append(name), work(*each))[1])
+        store.answer_and_claim(b, held.task_id, NN)
+        assert order == ["lock_task", "free_lapsed"]
+        clock.now += 10
+        undo(store, b)
+        assert order[2:] == ["lock_task"]
 
     def test_who_was_away_and_whom_nobody_replaced_goes_on(self, store: Store, clock: Clock) -> None:
         a, b = staffed(store, 1, 2)

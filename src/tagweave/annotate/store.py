@@ -159,7 +159,7 @@ class Store(Questions, Records):
     def claim(self, annotator: int) -> Lease | None:
         """Return the task that an annotator holds, or else a new one; `None` if nothing is left for them."""
         settings = self._settings()
-        return self._patiently(lambda connection: self._desk(connection, annotator, settings).claim())
+        return self._patiently(lambda connection: self._claimed(self._desk(connection, annotator, settings)))
 
     def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
         """Take an answer to a claimed task. Giving the same answer again changes nothing.
@@ -181,7 +181,7 @@ class Store(Questions, Records):
 
         def turn(connection: Connection) -> tuple[Receipt, Lease | None]:
             desk = self._desk(connection, annotator, settings)
-            return desk.submit(task, answer, started or 0.0), desk.claim()
+            return desk.submit(task, answer, started or 0.0), self._claimed(desk)
 
         return self._patiently(turn)
 
@@ -238,11 +238,14 @@ class Store(Questions, Records):
         return replace(self.settings, posterior=replace(self.settings.posterior, people=people))
 
     def _desk(self, connection: Connection, annotator: int, settings: Settings) -> Desk:
-        desk = Desk(connection, annotator, self._clock(), settings, self._random)
+        return Desk(connection, annotator, self._clock(), settings, self._random)
+
+    def _claimed(self, desk: Desk) -> Lease | None:
+        """Claim a task. Only here are lapsed leases freed, which locks their tasks: a claim waits for no other task."""
         if desk.now - self._freed >= _LAPSES:
-            slots.free_lapsed(connection, desk.now)
+            slots.free_lapsed(desk.connection, desk.now)
             self._freed = desk.now
-        return desk
+        return desk.claim()
 
     def _patiently(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction; try again while others are taking the tasks that are left."""
