@@ -88,8 +88,9 @@ def take_slot(connection: Connection, number: int, wait: bool) -> tuple[Asked, i
     row = connection.execute(_LOCK_FREE[wait], this).one_or_none()
     if row is None:
         return None
-    taken = connection.execute(_TAKE, this).scalar_one() or ""  # after locking, or it might be out of date
-    return asked(row), min({*range(row.wanted)} - {*map(int, filter(None, taken.split(",")))})
+    numbers = connection.execute(_TAKE, this).scalar_one()  # after locking, or it might be out of date; `None` for none
+    taken = {*map(int, numbers.split(","))} if numbers else set()
+    return asked(row), min({*range(row.wanted)} - taken)
 
 
 _HELD = (

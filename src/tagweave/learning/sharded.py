@@ -130,7 +130,7 @@ class Mixing(TrainerAround):
     (McDonald, Hall and Mann 2010 take all shards, so that a feature of one shard is learned slowly). AdaGrad's squares
     then are as large as after one pass over one shard: mixed weights have moved as far as one shard moves them, so the
     steps must not be as short as after all shards. Numbers are steps made; the largest stands for all, as if a smaller
-    shard had waited without updates. States are mixed `times` in an iteration; that of one shard is just its state.
+    shard had waited without updates. States are mixed `times` in an iteration.
     """
 
     shards: ShardedObjective
@@ -141,9 +141,9 @@ class Mixing(TrainerAround):
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One iteration over every shard; the loss is the sum of theirs. An iteration cut short leaves no trace."""
-        mixed, times = replace(state, loss=0.0, converged=True), self.times if len(self.shards.group) > 1 else 1
-        for part in range(times):
-            mixed = self._mixed(mixed, (part, times))
+        mixed = replace(state, loss=0.0, converged=True)
+        for part in range(self.times):
+            mixed = self._mixed(mixed, (part, self.times))
         vars(state).update(vars(mixed), iteration=state.iteration + 1)
 
     def _mixed(self, state: TrainerState, part: tuple[int, int]) -> TrainerState:

@@ -120,7 +120,7 @@ class ChainProblem(Problem):
         """Return the learner of a recipe; on workers, learners in batches are mixed."""
         trainer, objective = recipe.trainer(), self.objective
         if isinstance(objective, ShardedObjective) and in_batches(recipe.learner):
-            return Mixing(trainer, objective, LEARNERS[recipe.learner].mixes)
+            return Mixing(trainer, objective, LEARNERS[recipe.learner].mixes if len(objective.group) > 1 else 1)
         return trainer
 
     def kept(self, weights: Floats) -> Floats:
@@ -145,8 +145,10 @@ class ChainProblem(Problem):
             f"{labels}, {features:,} features, {parameters.size:,} weights{by_view}",
         ]
         if isinstance(self.objective, ShardedObjective):
-            mixed = f"whose weights are mixed {LEARNERS[recipe.learner].mixes} times an iteration"
-            how = mixed if in_batches(recipe.learner) else "whose sums are added"
+            how, trainer = "whose sums are added", self.trainer(recipe)
+            if isinstance(trainer, Mixing):
+                often = "once" if trainer.times == 1 else f"{trainer.times} times"
+                how = f"whose weights are mixed {often} an iteration"
             return [*lines, f"{len(self.objective.group):,} shards, each on a worker, {how}"]
         needed, peak = estimated_bytes(self, recipe), peak_bytes()
         in_all = f", {_readable(peak + needed)} in all" if peak else ""
