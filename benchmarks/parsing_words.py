@@ -12,16 +12,14 @@ import shlex
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.characters import corpora_folder
 from benchmarks.parsing_measure import scores
 from benchmarks.processes import measured, publish
 from benchmarks.treebanks import BLANK, CORPORA, DEV, TEST, TRAIN, copy, without_trees
-
-if TYPE_CHECKING:
-    from tagweave.corpus.corpus import Corpus
 
 FOLDS = 5
 PASSES = {"tagger": 5, "parser": 6, "udpipe": 4}
@@ -38,21 +36,28 @@ def tagweave(folder: Path, of_gold: bool) -> dict[str, float]:
     """Taggers of UPOS and XPOS, and a parser of gold tags or of those that the taggers of other folds predict."""
     from tagweave.corpus.load import load
     from tagweave.learning.run import Run, Schedule
+    from tagweave.models.guide import guide_column
     from tagweave.models.tree_predictor import TreePredictor
     from tagweave.training.fit import fit
+    from tagweave.training.jackknife import jackknifed, labelled
     from tagweave.training.recipe import Recipe
     from tagweave.training.task import Task
+
+    tagging, run = Recipe(Task("tag")), Run(Schedule(PASSES["tagger"]))
 
     begin = time.process_time()
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in (TRAIN, DEV, TEST)}
     texts = {name: with_column(text, _FEATS) for name, text in texts.items()}
     for column, field in _COLUMNS.items():
         train, dev, test = (load(f"{folder / name}#{column}") for name in (TRAIN, DEV, TEST))
-        dev_tags, test_tags = predicted(train, dev, dev, test)
-        texts[DEV] = with_column(texts[DEV], field, dev_tags)
-        texts[TEST] = with_column(texts[TEST], field, test_tags)
+        tagger = fit([train], tagging, dev, run).model
+        for name, text in ((DEV, dev), (TEST, test)):
+            bare = [each.with_layers_of([]) for each in text]
+            texts[name] = with_column(texts[name], field, [*chain.from_iterable(labelled(tagger, bare))])
         if not of_gold:
-            texts[TRAIN] = with_column(texts[TRAIN], field, jackknifed(train, dev))
+            [told] = jackknifed([train], tagging, FOLDS, run=run, dev=dev)
+            tags = chain.from_iterable(each.columns[guide_column(column)] for each in told)
+            texts[TRAIN] = with_column(texts[TRAIN], field, [*tags])
     for name, text in texts.items():
         (folder / f"tagged-{name}").write_text(text, encoding="utf-8")
     train, dev = (load(f"{folder / f'tagged-{name}'}#head") for name in (TRAIN, DEV))
@@ -62,29 +67,6 @@ def tagweave(folder: Path, of_gold: bool) -> dict[str, float]:
     given.write_text(without_trees(texts[TEST]), encoding="utf-8")
     parsed = list(TreePredictor(model).parse(load(str(given))))
     return {**accuracies(folder, given), **scores(folder, parsed), "train": trained}
-
-
-def predicted(train: Corpus, dev: Corpus, *texts: Corpus) -> list[list[str]]:
-    """The tags of all tokens of each text."""
-    import tagweave as tw
-    from tagweave.learning.run import SILENCE
-    from tagweave.models.chain_predictor import ChainPredictor
-
-    model = tw.train(train, dev=dev, iterations=PASSES["tagger"], seed=0, callback=SILENCE).chain
-    tagger = ChainPredictor(model)
-    blank = ([each.with_layers_of([]) for each in text] for text in texts)
-    return [[tag for each in tagger.tag(text) for (tag,) in each.layers[train.guideline]] for text in blank]
-
-
-def jackknifed(train: Corpus, dev: Corpus) -> list[str]:
-    """The tags of all training tokens, of a tagger that was trained on the other folds."""
-    size = -(-len(train) // FOLDS)
-    found: list[str] = []
-    for first in range(0, len(train), size):
-        fold = train.sentences[first : first + size]
-        others = train.with_sentences([*train.sentences[:first], *train.sentences[first + size :]])
-        found += predicted(others, dev, train.with_sentences(fold))[0]
-    return found
 
 
 def udpipe(folder: Path) -> dict[str, float]:
