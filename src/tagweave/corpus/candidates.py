@@ -25,9 +25,9 @@ _NUMBER = re.compile(r":(\d*\.\d+([eE][-+]?\d+)?)\Z")
 class Soft(tuple[Value, ...]):
     """A tuple of candidates with a number for each, or for each group of them.
 
-    Whoever learns from the numbers says what they mean: the probability of the label given what was said (a
-    posterior), or of what was said given the label (a likelihood). A `Soft` equals another only if the numbers are the
-    same, and never plain candidates. Tuples made from it are plain sets.
+    Whoever learns from the numbers says what they mean: the probability of the label given the observation
+    (a posterior), or of the observation given the label (a likelihood). A `Soft` equals another only if the numbers are
+    the same, and never plain candidates. Tuples made from it are plain sets.
     """
 
     numbers: tuple[float, ...]  # a non-negative one for each group

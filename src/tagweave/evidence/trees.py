@@ -1,15 +1,15 @@
 """Evidence of trees: the only head of each token, several, or a number for each (`Soft`), and relations of known arcs.
 
-A likelihood, P(what was said | head), takes the place of the ones of a set, scaled to a maximum of 1. Where only the
+A likelihood, P(observation | head), takes the place of the ones of a set, scaled to a maximum of 1. Where only the
 relations of a head differ, it has the largest of their numbers, so that equal numbers are a set. A posterior, P(head |
-what was said), sums over relations. In training, an excluded head keeps 1 - confidence of its potential.
+observation), sums over relations. In training, an excluded head keeps 1 - confidence of its potential.
 
 Position 0 of a sentence is the root, so a sentence of L tokens has L + 1 positions and (L + 1)^2 cells, one for each
 head and modifier.
 
 Numbers of candidates with the chosen head, or with none, are numbers of their relations: given the head, the likelihood
-of a relation is proportional to P(what was said | head, relation), and its probability to P(head, relation | what was
-said).
+of a relation is proportional to P(observation | head, relation), and its probability to P(head, relation |
+observation).
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def distill(
         dev: the corpus that selects the best iteration.
         format, tokens, retag: of the text, as in `model.label_file`.
         tell: receives notes on the text.
-        options: fields of `TrainingPlan`, and `callback` and `cancel` as for `train`. Templates are by default those of
-            the first teacher, without what it looks up in files, or the usual ones of the task.
+        options: fields of `TrainingPlan`, and `callback` and `cancel` as for `train`. By default, templates are the
+            first teacher's, without lookups in files, or the usual ones of the task.
 
     Raises:
         PlanError: teachers of different tasks or codings, or options that do not suit them.

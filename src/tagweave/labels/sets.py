@@ -1,7 +1,7 @@
 """Label sets: the labels that a position still allows. They are interned, because few of them are different.
 
-Candidates with numbers (`Soft`) are read in one of two ways. A likelihood, P(what was said | label), is a row of
-numbers instead of the zeros and ones of a set. A posterior, P(label | what was said), is the set of its labels together
+Candidates with numbers (`Soft`) are read in one of two ways. A likelihood, P(observation | label), is a row of
+numbers instead of the zeros and ones of a set. A posterior, P(label | observation), is the set of its labels together
 with the probabilities that these are to have (`Posteriors`).
 """
 

@@ -147,7 +147,7 @@ class Mixing(TrainerAround):
         vars(state).update(vars(mixed), iteration=state.iteration + 1)
 
     def _mixed(self, state: TrainerState, part: tuple[int, int]) -> TrainerState:
-        """Return the state after a part of an iteration; its loss is added to that of the parts before."""
+        """Return the state after a part of an iteration; its loss is added to the loss of the parts before."""
         states = []
         moves, sums = np.zeros_like(state.weights), {name: np.zeros_like(each) for name, each in state.arrays.items()}
         for own in self.shards.part_of_iteration(self.trainer, state, part):

@@ -1,6 +1,6 @@
-"""What deserves a person's attention: how much an answer is expected to tell beyond what is recorded.
+"""What deserves a person's attention: how much an answer is expected to tell beyond the record.
 
-Belief p in the true label y, what is recorded q, and answers a with the probabilities theta(a | y) gain
+Belief p in the true label y, the record q, and answers a with the probabilities theta(a | y) gain
 
     sum over y, a of p(y) theta(a | y) log (p(y | a) / q(y)) = I(y; a) + KL(p || q)
 

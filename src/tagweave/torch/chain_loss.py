@@ -41,7 +41,7 @@ class ChainLoss(StructureLoss):
     - int[B, T]: labels, -1 where nothing is known, and -100 where there is no position, anywhere in a row; such
       positions are taken out, and their neighbours are adjacent. `encode` makes numbers of label sets, too.
     - bool[B, T, Y]: the labels that are possible.
-    - float[B, T, Y]: P(what was said | label); with `soft_labels="posterior"`, P(label | what was said).
+    - float[B, T, Y]: P(observation | label); with `soft_labels="posterior"`, P(label | observation).
 
     `mask`, bool[B, T], has positions anywhere in a row. Scores of half precision are summed in float32.
 

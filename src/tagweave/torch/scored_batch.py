@@ -126,7 +126,7 @@ def over_rows(run: Callable[[int, int], _Part], ptr: NDArray[np.int64], work: fl
 
 @dataclass(frozen=True)
 class Distribution(ABC):
-    """S sentences of N words, in B rows; what is known of them is in their scores: -inf is excluded."""
+    """S sentences of N words, in B rows; their evidence is in their scores: -inf is excluded."""
 
     structure: Any
     scores: Any  # as the structure takes them

@@ -31,8 +31,8 @@ class TreeLoss(StructureLoss):
     - int[B, T]: heads, which count the words of the row from 1, 0 for the root; -1 where nothing is known, and -100
       where there is no word, anywhere in a row.
     - bool[B, T + 1, T + 1]: the arcs that are possible.
-    - float[B, T + 1, T + 1]: P(what was said | head) for every word; with `soft_labels="posterior"` P(head | what was
-      said), of all words of a row.
+    - float[B, T + 1, T + 1]: P(observation | head) for every word; with `soft_labels="posterior"` P(head |
+      observation), of all words of a row.
 
     `mask`, bool[B, T], has words anywhere in a row. Projective trees may have scores of pairs of siblings as well: the
     scores are then (arcs, siblings), siblings [B, T + 1, T + 1, T + 1] by head, sibling and modifier. The sibling is

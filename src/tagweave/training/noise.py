@@ -42,7 +42,7 @@ _LEAST = 1e-6  # of the largest likelihood of a label, below which another is ex
 
 
 class Habits(NamedTuple):
-    """What is said where a type is true; a type is that of a span, or `O`."""
+    """Labels given where a type is true; a type is a span's type, or `O`."""
 
     labels: tuple[str, ...]  # in IOB2
     said: Floats  # float64[T, T]: by the true type, how many tokens are said to be of each type
@@ -165,7 +165,7 @@ def habits(tagger: ChainPredictor, dev: Corpus) -> Habits:
 
 
 def as_evidence(corpora: Sequence[Corpus], known: Habits) -> list[Corpus]:
-    """Return the corpora with the likelihoods of true labels in place of what is said, or said with a probability."""
+    """Return the corpora with the likelihoods of true labels in place of the given ones, certain or not."""
     likelihoods = known.likelihoods()
 
     @cache

@@ -178,8 +178,8 @@ class TrainingPlan:
     minimum_count: int = option(1, "Drop features that occur less often.", "N", 1, structure=CHAIN, panel="Features")
     soft_labels: str = option(
         "posterior",
-        "What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given what was said; or likelihood, of"
-        " what was said given the label.",
+        "What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given the observation; or likelihood,"
+        " of the observation given the label.",
         "KIND",
         panel="Features",
     )

@@ -117,7 +117,7 @@ class Recipe:
     # the default depends on the learner
     guide: str | None = None
     ratio: EntityRatio | None = None  # the share of tokens inside spans that a model is to expect; `None`: any
-    # what the numbers of candidates are: `posterior`, P(label | what was said), or `likelihood`, P(what was said |
+    # what the numbers of candidates are: `posterior`, P(label | observation), or `likelihood`, P(observation |
     # label); the labels of trees are arcs
     soft_labels: Reading = "posterior"
     average_seeds: int = 1  # how many seeds a model is the average of
