@@ -25,6 +25,7 @@ CASES: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
     "auto": (("pd=pd.txt",), {}),
     "iterate": (("pd=pd.txt",), {"rounds": 1, "predict_self": [0.2], "dev": "ctb=dev.txt"}),
     "sources": ((), {"source_columns": "tag", "source_folds": 2, "rounds": 1}),
+    "pipeline": (("pd=pd.txt",), {"task": "segtag"}),
     "single parser": ((), {"task": "parse", "drop_columns": 0.0}),
     "stacked parser": (("two=two.conllu",), {"task": "parse"}),
 }
@@ -40,6 +41,7 @@ NORMS = {
     "auto": 13.3263326,
     "iterate": 15.4080598,
     "sources": 9.6775927,
+    "pipeline": 44.1668862,
     "single parser": 3.4118142,
     "stacked parser": 5.4373265,
 }

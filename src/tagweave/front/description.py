@@ -203,7 +203,9 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     if model["guide"]:
         yield (f"  guided by a model of {model['guide']}, which is part of it")
     if model["taggers"]:
-        yield (f"  of pieces that taggers of {' and '.join(model['taggers'])} cut, which are parts of it")
+        names = model["taggers"]
+        parts = f"pieces that taggers of {' and '.join(names)} cut, which are parts of it"
+        yield f"  of {parts if names[1:] else 'words that a segmenter cuts, which is part of it'}"
     sizes = about.get("weights", {})
     weights = (f"{name} {sizes[name]:,}" if name in sizes else name for name in model["weighted"])
     yield (f"  weights: {', '.join(weights)}")

@@ -245,6 +245,25 @@ def names_of_pieces(names: Sequence[str], coding: str) -> tuple[str, ...]:
     return tuple(sorted(f"{letter}-{tag}" if tag else letter for letter in _CHARACTERS[coding] for tag in tags))
 
 
+def whole_word(tag: str, coding: str) -> str:
+    """Return the label of a word in one piece."""
+    return f"{_SPELLING[coding]['S']}-{tag}"
+
+
+def whole_words(candidates: Candidates, coding: str) -> Candidates:
+    """Return the candidates of a piece that are labels of whole words."""
+    if candidates is None:
+        return None
+    letter = _SPELLING[coding]["S"]
+    kept = [label for label in candidates if split_label(label)[0] == letter]
+    return candidates.spelled(kept, kept) if isinstance(candidates, Soft) and kept else tuple(kept)
+
+
+def letters_alone(layer: Layer) -> Layer:
+    """Return a layer of characters without tags."""
+    return tuple(each and tuple(dict.fromkeys(split_label(label)[0] for label in each)) for each in layer)
+
+
 class WordCounter:
     """Counts the words that two label sequences (`LETTER` or `LETTER-TAG`) over the same characters have in common.
 

@@ -21,6 +21,10 @@ any tagger. The model sees the text of each piece and, from every tagger, the la
     characters ── a tagger of each GUIDELINE ──> pieces, columns piece:GUIDELINE ── templates ──> features
 
 Known labels of a guideline other than the model's own replace its tagger's (section 5).
+
+Words first, then tags: a single tagger is a segmenter, whose words the model tags:
+
+    characters ── a segmenter ──> words ── templates ──> features of a tagger of words
 """
 
 from __future__ import annotations
@@ -34,13 +38,23 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.columns import LIST_COLUMNS
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder, TemplateEncoder
-from tagweave.features.rules import ArrayRule, Arrays, Description, Rule, list_of, number, record
+from tagweave.features.rules import ArrayRule, Arrays, Description, Rule, list_of, nullable, number, record
 from tagweave.features.templates import Templates
-from tagweave.labels.coding import certain_starts, joined, label_of, spans, starts
+from tagweave.labels.coding import (
+    certain_starts,
+    joined,
+    label_of,
+    letters_alone,
+    spans,
+    starts,
+    whole_word,
+    whole_words,
+)
 from tagweave.labels.space import LabelSpace, is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
@@ -53,7 +67,7 @@ _MOST_MODELS = 1000  # in one encoder: checking a file must not take long
 class CascadeEncoder(Encoder):
     """Templates that may use columns which other models fill; `parts` are these models, by their names in files."""
 
-    def __init__(self, encoder: TemplateEncoder, parts: Mapping[str, ChainModel]) -> None:
+    def __init__(self, encoder: Encoder, parts: Mapping[str, ChainModel]) -> None:
         self.encoder, self._parts = encoder, parts
         self.subwords, self.has_values = encoder.subwords, encoder.has_values
 
@@ -202,7 +216,7 @@ class GuidedEncoder(CascadeEncoder):
 
     kind = "guided"
 
-    def __init__(self, encoder: TemplateEncoder, guide: ChainModel) -> None:
+    def __init__(self, encoder: Encoder, guide: ChainModel) -> None:
         super().__init__(encoder, {"guide": guide})
         self.guide = guide
         self.guideline = guide.space.views[0].guideline
@@ -272,22 +286,24 @@ def piece_templates(guideline: str) -> tuple[str, ...]:
 
 
 class PieceEncoder(CascadeEncoder):
-    """Templates over pieces, and two or more taggers of characters in one coding that cut them.
+    """Templates over pieces, and taggers of characters in one coding that cut them.
 
-    The model of pieces has the guideline of the first tagger.
+    The model of pieces has the guideline of the first tagger. If that is the only one, pieces are its words, which
+    respect the boundaries of evidence.
     """
 
     kind = "pieces"
 
-    def __init__(self, encoder: TemplateEncoder, taggers: Sequence[ChainModel]) -> None:
+    def __init__(self, encoder: Encoder, taggers: Sequence[ChainModel], others: Sequence[str] = ()) -> None:
+        """Make the encoder; `others` are further guidelines of the model, whose words a segmenter does not know."""
         super().__init__(encoder, {f"taggers.{i}": tagger for i, tagger in enumerate(taggers)})
-        self.taggers = tuple(taggers)
+        self.taggers, self.others = tuple(taggers), tuple(others)
         self._guides = [GuidedEncoder(encoder, tagger) for tagger in self.taggers]
         self.guidelines = tuple(guide.guideline for guide in self._guides)
         self.columns = tuple(map(piece_column, self.guidelines))
         self.coding = self.taggers[0].coding if self.taggers else ""
-        if len(self.taggers) < 2 or len(set(self.guidelines)) < len(self.taggers):
-            raise ValueError(f"found taggers of {self.guidelines}, expected two or more, each of its own guideline")
+        if not self.taggers or len(set(self.guidelines)) < len(self.taggers):
+            raise ValueError(f"found taggers of {self.guidelines}, expected one or more, each of its own guideline")
         codings = {tagger.coding for tagger in self.taggers}
         if (
             codings != {self.coding}
@@ -302,13 +318,35 @@ class PieceEncoder(CascadeEncoder):
         A column `guide:GUIDELINE` of a sentence replaces its tagger, and so does a layer of any guideline but the
         first, as in `GuidedEncoder`. `layer` is evidence: pieces are cut where it has a boundary, and into characters
         where it fits no label of the piece; it becomes the only layer of the pieces. If its candidates leave a boundary
-        open at one character but tie it to the label of the next, no sequence may be left.
+        open at one character but tie it to the label of the next, no sequence may be left. A segmenter keeps to the
+        boundaries of the layer.
         """
         whole = [i for i, sentence in enumerate(sentences) if not self.is_cut(sentence)]
-        pieces = list(sentences)
-        for i, labels in zip(whole, self.labels([sentences[i] for i in whole], threads), strict=True):
-            pieces[i] = self.cut(sentences[i], labels, layer)
+        pieces, given = list(sentences), [sentences[i] for i in whole]
+        labels = self._words(given, threads, layer) if self.has_words else self.labels(given, threads)
+        for i, own in zip(whole, labels, strict=True):
+            pieces[i] = self.cut(sentences[i], own, layer)
         return pieces
+
+    @property
+    def has_words(self) -> bool:
+        """Return whether pieces are the words of a segmenter."""
+        return len(self.taggers) == 1
+
+    def _words(
+        self, sentences: Sequence[Sentence], threads: int, layer: str | None
+    ) -> list[tuple[tuple[str, ...], ...]]:
+        """Return the letters of the words of every sentence, given the boundaries that its evidence leaves possible."""
+        if layer in self.others and sentences:
+            found, expected = f"annotation of {layer}", f"of {self.guidelines[0]}, whose segmenter cuts the text"
+            raise CorpusError(found, expected, *sentences[0].location)
+        (guide,) = self._guides
+        known = [each.layers.get(layer or "") for each in sentences]
+        inputs = [
+            replace(each, layers={guide.guideline: letters_alone(evidence)} if evidence else {}, columns={})
+            for each, evidence in zip(sentences, known, strict=True)
+        ]
+        return [(each.columns[guide.column],) for each in guide.guided(inputs, threads)]
 
     def is_cut(self, sentence: Sentence) -> bool:
         return all(column in sentence.columns for column in self.columns)
@@ -337,7 +375,10 @@ class PieceEncoder(CascadeEncoder):
             fits = joined(known[start:end], self.coding) != ()
             fitting += [(start, end)] if fits else [(at, at + 1) for at in range(start, end)]
         pieces = self._of_pieces(sentence, fitting, labels)
-        return pieces.with_layer(layer, (joined(known[start:end], self.coding) for start, end in fitting))
+        evidence = (joined(known[start:end], self.coding) for start, end in fitting)
+        return pieces.with_layer(
+            layer, (whole_words(each, self.coding) for each in evidence) if self.has_words else evidence
+        )
 
     def cut_for_training(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str) -> Sentence:
         """Cut into the pieces that the sentence has without a layer.
@@ -369,21 +410,45 @@ class PieceEncoder(CascadeEncoder):
         return self.encoder.encode(self.tokens(sentences, threads))
 
     def to_json(self) -> dict[str, Any]:
-        return {**self.encoder.to_json(), "kind": self.kind, "taggers": [each.to_json() for each in self.taggers]}
+        taggers = [each.to_json() for each in self.taggers]
+        return {"guide": None, **self.encoder.to_json(), "kind": self.kind, "taggers": taggers}
 
     @classmethod
     def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        return {**super().rules(of_model), "taggers": list_of(of_model, 2, _MOST_MODELS)}
+        taggers = list_of(of_model, 1, _MOST_MODELS)
+        return {**super().rules(of_model), "guide": nullable(of_model), "taggers": taggers}
 
     @classmethod
     def models_in(cls, description: Description) -> dict[str, Description]:
-        return {f"taggers.{i}": each for i, each in enumerate(description["taggers"])}
+        guide = GuidedEncoder.models_in(description) if description["guide"] else {}
+        return {**guide, **{f"taggers.{i}": each for i, each in enumerate(description["taggers"])}}
 
     @classmethod
     def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
-        if space.guidelines != _guidelines(models)[:1]:
+        guide, taggers = (models[:1], models[1:]) if description["guide"] else ((), models)
+        if space.guidelines[:1] != _guidelines(taggers)[:1]:
             raise ValueError("taggers the first of which is of another guideline than the model of pieces")
-        return cls(TemplateEncoder.of_parts(description, space, arrays, ()), models)
+        names = space.views[0].names
+        if len(taggers) == 1 and any(whole_words((name,), taggers[0].coding) != (name,) for name in names):
+            raise ValueError("labels of parts of words, and a segmenter, which cuts whole ones")
+        kind = GuidedEncoder if guide else TemplateEncoder
+        return cls(kind.of_parts(description, space, arrays, guide), taggers, space.guidelines[1:])
+
+
+def words_first(segmenter: ChainModel, tagger: ChainModel) -> ChainModel:
+    """Return a tagger of words as a model of text, which a segmenter of the same guideline cuts into words.
+
+    Its labels are those of words in the segmenter's coding (`S-NN` in BMES).
+    """
+    space, coding = tagger.space, segmenter.coding
+
+    def named(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(whole_word(name, coding) for name in names)
+
+    views = tuple(replace(view, names=named(view.names)) for view in space.views)
+    parameters: Any = replace(tagger.parameters, space=LabelSpace(named(space.names), views))  # type: ignore[type-var]
+    encoder = PieceEncoder(tagger.encoder, [segmenter], space.guidelines[1:])
+    return replace(tagger, parameters=parameters, encoder=encoder, task="segtag", coding=coding)
 
 
 def of_pieces(model: ChainModel) -> bool:

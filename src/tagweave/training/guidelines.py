@@ -40,16 +40,25 @@ _HOW = "corpora can be named: GUIDELINE=FILE"
 
 
 def training_data(
-    training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None, usual: str = COUPLED
+    training: Sequence[CorpusFile],
+    sources: Sequence[CorpusFile],
+    method: str | None,
+    usual: str = COUPLED,
+    alone: str = SINGLE,
 ) -> TrainingData:
-    """Return the corpora of a run, with the names of their guidelines, and its method."""
+    """Return the corpora of a run, with the names of their guidelines, and its method.
+
+    Args:
+        usual, alone: the default methods for several guidelines, and for one.
+    """
     target = training[0]
     for file in training[1:]:
         if file.guideline != target.guideline:
             raise _other_guideline(file, target, f"; corpora of other guidelines are given by `sources` ({_HOW})")
     foreign = [_is_foreign(source, target, method) for source in sources]
-    chosen = method or (usual if any(foreign) else SINGLE)
-    if not METHODS[chosen].several:
+    chosen = method or (usual if any(foreign) else alone)
+    several = METHODS[chosen].several
+    if not (any(foreign) if several is None else several):
         for source in sources:
             if source.guideline != target.guideline:
                 raise _other_guideline(source, target, f", for `method={chosen}` ({_HOW})")
@@ -86,9 +95,10 @@ def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> b
     """Return whether a source follows another guideline than the target's."""
     if source.guideline != target.guideline:
         return True
-    if source.is_named or target.is_named or (method is not None and not METHODS[method].several):
+    several = None if method is None else METHODS[method].several
+    if source.is_named or target.is_named or several is False:
         return False
-    if method is not None:
+    if several:
         return True
     if source.corpus.covered is not None or target.corpus.covered is not None:
         return False  # it is known why their types differ
@@ -145,7 +155,7 @@ def _notes(
             )
     if data.target != own.guideline:
         notes.append(f"the guidelines are called {data.target!r} and {SOURCE!r} ({_HOW})")
-    if not method and data.method != SINGLE:
+    if not method and len(data.guidelines) > 1:
         notes.append(f"method {data.method}, for corpora of {' and '.join(data.guidelines)}")
     return tuple(notes)
 

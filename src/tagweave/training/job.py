@@ -62,6 +62,7 @@ class Job:
     guided: Fitted | None = None  # the model that looks at the labels of one of the sources, if there is one
     shards: Shards | None = None  # the sentences on workers; `None` if they are here
     race: Mapping[str, float] = field(default_factory=dict)  # the scores of the race that decided on the method
+    is_trial: bool = False  # whether the model only shows in a race what its method is worth
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
         assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
@@ -75,7 +76,7 @@ class Job:
     def with_method(self, name: str) -> Job:
         """Return the job with a method and its default options; one for a single guideline gets TRAIN alone."""
         method, data, plan = METHODS[name], replace(self.data, method=name), self.plan
-        if not method.several:
+        if method.several is False:
             target = tuple(replace(each, sample=None) for each in plan.target)
             data, plan = self.data.alone(name), replace(plan, target=target, sources=())
         return replace(self, data=data, plan=replace(plan, method=name, options=method.options().for_task(plan.task)))
@@ -240,9 +241,9 @@ def train(job: Job, compare: bool = True) -> Training:
     job.tell_seeds()
     data, method = job.data, METHODS[job.method]
     method.check(job)
-    if not compare or job.incomparable:
+    if not compare or job.is_trial or method.compares or job.incomparable:
         fitted = method.fit(job)
-        if compare and data.has_sources and not job.race:
+        if compare and data.has_sources and not (job.race or job.is_trial or method.compares):
             what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
             tell(f"{job.incomparable}: {what}")
         return Training(job, fitted, {}, time.perf_counter() - begin)

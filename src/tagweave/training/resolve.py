@@ -23,10 +23,12 @@ from tagweave.training.inspection import inspection
 from tagweave.training.job import Job
 from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, usual, with_option
 from tagweave.training.methods.method import Options
+from tagweave.training.methods.pipeline import JOINT
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 
 if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
     from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile, TrainingData
     from tagweave.training.job import Job
@@ -57,7 +59,9 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     lookup_files = read_lookups(plan)
     corpora = corpora or read(plan)
     own, files = len(plan.target), list(corpora.training)
-    data = training_data(files[:own], files[own:], plan.method, _default_method(plan, files[:own]))
+    targets = [each.corpus for each in files[:own]]
+    defaults = [default_method(plan, targets, count) for count in (2, 1)]
+    data = training_data(files[:own], files[own:], plan.method, *defaults)
     data = without_repeated(data, plan.task)
     dev = development_data(data, corpora.dev, files[0]) if corpora.dev else None
     references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
@@ -77,10 +81,16 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 
 
-def _default_method(plan: TrainingPlan, targets: Sequence[CorpusFile]) -> str:
-    """Return the method for corpora of several guidelines: a race, unless TRAIN is too small or options name one."""
+def default_method(plan: TrainingPlan, targets: Sequence[Corpus], guidelines: int) -> str:
+    """Return the default method for corpora of so many guidelines.
+
+    Methods race for several, or for words with tags, unless TRAIN is too small or options name a method.
+    """
     is_named = plan.options or any(each.sample is not None for each in plan.corpora)
-    return usual(STRUCTURES[plan.task]) if is_named or sum(len(each.corpus) for each in targets) < _RACED else AUTO
+    can_race = not is_named and sum(map(len, targets)) >= _RACED
+    if guidelines == 1:
+        return AUTO if can_race and plan.task == JOINT else SINGLE
+    return AUTO if can_race else usual(STRUCTURES[plan.task])
 
 
 def read(plan: TrainingPlan) -> Corpora:
@@ -101,7 +111,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     _check_settings(plan)
     _check_structure(plan, structure)
     Recipe.of_plan(plan)
-    return replace(plan, options=_options(plan), templates=_templates(plan))
+    return replace(plan, options=_options(plan), templates=templates_of(plan))
 
 
 def _with_learner(plan: TrainingPlan) -> TrainingPlan:
@@ -179,7 +189,7 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
     return values
 
 
-def _templates(plan: TrainingPlan) -> tuple[str, ...]:
+def templates_of(plan: TrainingPlan) -> tuple[str, ...]:
     """Return the templates of a plan, parsed now to report a mistake before minutes of loading."""
     if STRUCTURES[plan.task] == TREE:
         with as_plan_error():

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.options import choices
 from tagweave.structures import TREE
-from tagweave.training.methods import adaptation, auto, coupled, single, sources
+from tagweave.training.methods import adaptation, auto, coupled, pipeline, single, sources
 from tagweave.training.methods.method import Method, Options
 
 _ALL = (
@@ -21,6 +21,7 @@ _ALL = (
     adaptation.TRANSFORM,
     adaptation.ITERATE,
     sources.METHOD,
+    pipeline.METHOD,
     auto.METHOD,
 )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.errors import TagweaveError
 from tagweave.labels import SPANS
 from tagweave.structures import CHAIN, TREE
+from tagweave.training.methods import pipeline
 from tagweave.training.methods.method import Method, Options
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _PLAIN = "single"
 _ENTRANTS = {CHAIN: (_PLAIN, "stacked", "coupled"), TREE: (_PLAIN, "stacked", "transform")}
 """The methods that race, the cheapest first: of equally good ones, it wins. Of chains, `transform` took as long as all
 others, and was at most 0.2 points better on dev (docs/results/race.md)."""
+_OF_TAGGED_WORDS = (_PLAIN, "stacked", pipeline.METHOD.name)
+"""Those of the task segtag: all pairs of tagged letters of two guidelines take gigabytes, so no coupled model races."""
 _ITERATIONS = 3
 _TARGET, _SOURCE, _DEV = 15_000, 40_000, 30_000  # tokens of a race
 _HELD_OUT = 5  # without development data, every fifth sentence of TRAIN
@@ -35,7 +38,7 @@ _HELD_OUT = 5  # without development data, every fifth sentence of TRAIN
 def decided(job: Job) -> Job:
     """Return the job with the method that wins the race, or the same job if its method is another.
 
-    Development data of another guideline cannot judge a race.
+    Development data of another guideline cannot judge a race, and the steps of an entrant do not race themselves.
 
     Raises:
         TagweaveError: no method can train on the corpora.
@@ -44,13 +47,17 @@ def decided(job: Job) -> Job:
 
     if job.method != NAME:
         return job
-    if job.dev is not None and job.dev.guideline != job.data.target:
+    if job.is_trial or (job.dev is not None and job.dev.guideline != job.data.target):
         return job.with_method(usual(job.recipe.structure))
+    entrants = list(_entrants(job))
+    if len(entrants) == 1:
+        return job.with_method(entrants[0])
     tell, small, scores, error = job.run.tell, _small(job), {}, None
-    tokens = [f"{sum(corpus.tokens() for corpus in each):,}" for each in (small.data.targets, small.data.sources)]
+    parts = [each for each in (small.data.targets, small.data.sources) if each]
+    tokens = [f"{sum(corpus.tokens() for corpus in each):,}" for each in parts]
     judge = "the development data" if job.dev else "sentences of TRAIN that are held out"
     tell(f"methods race on {' and '.join(tokens)} tokens of {' and '.join(small.data.guidelines)}, judged by {judge}")
-    for name in _entrants(job):
+    for name in entrants:
         begin = job.run.clock()
         try:
             fitted = _fitted(_entrant(small, name))
@@ -95,10 +102,11 @@ def _judged(small: Job) -> int:
 def _entrants(job: Job) -> Iterator[str]:
     from tagweave.training.methods import METHODS
 
-    two = len(job.data.guidelines) == 2
-    for name in _ENTRANTS[job.recipe.structure]:
+    count = len(job.data.guidelines)
+    for name in _OF_TAGGED_WORDS if job.plan.task == pipeline.JOINT else _ENTRANTS[job.recipe.structure]:
         method = METHODS[name]
-        if two or not method.of_two:
+        is_of_count = not (count == 1 and method.several) and (count == 2 or not method.of_two)
+        if is_of_count and (method is not pipeline.METHOD or pipeline.suits(job)):
             yield name
 
 
@@ -145,7 +153,7 @@ def _small(job: Job) -> Job:
     dev = _part(dev, _DEV / max(1, dev.tokens()))
     schedule = replace(job.run.schedule, iterations=_ITERATIONS, patience=_ITERATIONS)
     data, plan = replace(data, files=tuple(parts)), replace(job.plan, average_seeds=1)
-    return replace(job, plan=plan, data=data, dev=dev, run=job.run.aside(schedule))
+    return replace(job, plan=plan, data=data, dev=dev, run=job.run.aside(schedule), is_trial=True)
 
 
 def _without_held_out(file: CorpusFile) -> CorpusFile:
@@ -171,5 +179,11 @@ def _fit(job: Job) -> Any:
 
 
 METHOD = Method(
-    NAME, "the method that is best on a part of the corpora", (CHAIN, TREE), Options, _fit, check=lambda job: None
+    NAME,
+    "the method that is best on a part of the corpora",
+    (CHAIN, TREE),
+    Options,
+    _fit,
+    check=lambda job: None,
+    several=None,
 )

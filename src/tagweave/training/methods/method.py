@@ -63,6 +63,7 @@ class Method:
     check: Callable[[Job], None] = _check  # raises before any training if some step could not learn from the corpora
     samples: bool = False  # whether an iteration may visit only a part of each corpus
     balances: bool = False  # whether it samples by default, so that a large source does not outvote the target
-    several: bool = True  # whether it needs corpora of several guidelines
+    several: bool | None = True  # whether it needs corpora of several guidelines; `None`: it takes one or several
+    compares: bool = False  # whether its steps are compared with plain models one by one
     of_two: bool = False  # whether it takes exactly two guidelines
     needs_dev: bool = False  # whether it needs development data

@@ -1,0 +1,142 @@
+"""Words with tags: one model of both beside a segmenter and a tagger of its words.
+
+`python -m benchmarks.words_with_tags` trains each corpus by both methods, and by default, which names none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from time import process_time
+from typing import Any, NamedTuple
+
+import tagweave as tw
+from benchmarks.characters import corpora_folder
+from benchmarks.processes import publish
+from tagweave.learning.run import Silence
+
+PEOPLE = "zh/pd199801/train.txt"
+METHODS = ("single", "pipeline", "default")
+WITH_SOURCE = ("stacked", "default")
+
+
+class Setting(NamedTuple):
+    """A training corpus, how many of its sentences are used, and what it is measured on.
+
+    Without `dev`, the sentences after these are development data.
+    """
+
+    train: str
+    sentences: int
+    dev: str
+    test: str
+    source: str = ""
+
+
+def _chinese(name: str, sentences: int, suffix: str, source: str = "") -> Setting:
+    train, dev, test = (f"zh/{name}/{part}.{suffix}" for part in ("train", "dev", "test"))
+    return Setting(train, sentences, dev, test, source)
+
+
+def _japanese(name: str, layer: str) -> Setting:
+    dev, test = (f"ja/{name}/{part}.conllu#{layer}" for part in ("dev", "test"))
+    return Setting(dev, 400, "", test)
+
+
+SETTINGS = {
+    "Zhuxian": _chinese("zx", 300, "txt"),
+    "Zhuxian, 1,000": _chinese("zx", 1000, "txt"),
+    "Zhuxian, all": _chinese("zx", 2373, "txt"),
+    "UD Chinese": _chinese("udc", 500, "conllu#xpos"),
+    "UD Chinese, all": _chinese("udc", 3997, "conllu#xpos"),
+    "People's Daily": _chinese("pd199801", 1000, "txt"),
+    "People's Daily, 4,000": _chinese("pd199801", 4000, "txt"),
+    "Japanese, short units": _japanese("gsd-suw", "xpos"),
+    "Japanese, long units": _japanese("gsd-luw", "upos"),
+    "Zhuxian, with the People's Daily": _chinese("zx", 500, "txt", PEOPLE),
+    "Zhuxian, all, with the People's Daily": _chinese("zx", 2373, "txt", PEOPLE),
+}
+
+
+class Result(NamedTuple):
+    """F of words with their tags on dev and test, and of words alone on test, in percent; seconds of a processor."""
+
+    dev: float
+    test: float
+    words: float
+    seconds: float
+    method: str
+
+
+def trained(setting: Setting, method: str) -> Result:
+    """Train by a method, or by default, which names none."""
+    folder = corpora_folder()
+    train, test = (_without_blanks(tw.load(str(folder / each))) for each in (setting.train, setting.test))
+    rest = train.sentences[setting.sentences :]
+    dev = tw.load(str(folder / setting.dev)) if setting.dev else train.with_sentences(rest)
+    train = train.with_sentences(train.sentences[: setting.sentences])
+    sources, begin = [str(folder / setting.source)] if setting.source else [], process_time()
+    named = None if method == "default" else method
+    model: Any = tw.train(train, sources, dev=dev, task="segtag", method=named, callback=Silence())
+    seconds, about = process_time() - begin, model.about
+    (scores,) = model.evaluate(test).systems.values()
+    tagged, words = (100 * float(each.f) for each in (scores.tagged.words, scores.words))
+    return Result(100 * about["dev_score"], tagged, words, seconds, about["plan"]["method"])
+
+
+def _without_blanks(corpus: tw.Corpus) -> tw.Corpus:
+    """Leave out the sentences some of whose words have blanks, which are boundaries in raw text."""
+    return corpus.with_sentences(each for each in corpus if not any(" " in form for form in each.forms))
+
+
+def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
+    """Return the lines of the page."""
+    lines = [
+        "# Words with tags",
+        "",
+        "Written by",
+        "",
+        f"    {command}",
+        "",
+        "F of words with their tags, in percent, one seed. *joint*: one model of characters, whose labels have tags",
+        "(`single`; with a source `stacked`). *pipeline*: a segmenter, and a tagger of its words, in one model. *by",
+        "default*: the method that wins a race. *words*: F of words alone, on test, of both. Seconds of a processor;",
+        "those of the default include the race. Sentences with blanks in words are left out.",
+        "",
+        "| corpus | sentences | | joint | pipeline | by default | words | seconds |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, results in found.items():
+        joint, default = results["stacked" if SETTINGS[name].source else "single"], results["default"]
+        two = results.get("pipeline", default)
+        words, seconds = f"{joint.words:.2f}, {two.words:.2f}", [joint.seconds, two.seconds, default.seconds]
+        took = ", ".join(f"{each:.0f}" for each in seconds[: 3 if "pipeline" in results else 2])
+        of_dev, of_test = ([each.dev for each in (joint, two, default)], [each.test for each in (joint, two, default)])
+        size = f"{SETTINGS[name].sentences:,}"
+        for part, scores, more in (("dev", of_dev, " | "), ("test", of_test, f"{words} | {took}")):
+            cells = " | ".join(f"{each:.2f}" for each in scores)
+            chosen = f" ({default.method})" if part == "dev" else ""
+            lines.append(f"| {name} | {size} | {part} | {cells}{chosen} | {more} |")
+    return [*lines, ""]
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.words_with_tags", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SETTINGS)} (default: all)")
+    chosen = parser.parse_args(words)
+    found: dict[str, dict[str, Result]] = {}
+    for name in chosen.names or SETTINGS:
+        for method in WITH_SOURCE if SETTINGS[name].source else METHODS:
+            result = trained(SETTINGS[name], method)
+            found.setdefault(name, {})[method] = result
+            print(name, method, result, file=sys.stderr, flush=True)
+    command = shlex.join(["python", "-m", "benchmarks.words_with_tags", *(sys.argv[1:] if words is None else words)])
+    data = {name: {method: each._asdict() for method, each in results.items()} for name, results in found.items()}
+    publish("words-with-tags", page(found, command), data, quick=bool(chosen.names))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The method `pipeline`: a segmenter, and a tagger of its words, as one model of words with tags.
+
+Each is trained as if it were asked for alone, by the method that suits it. A tagger of words looks at whole words, as a
+model of characters cannot, and two guidelines have few enough pairs of tags for a coupled model, but too many of tagged
+letters. Where tags tell where words end, a joint model is better: a race decides (`methods.auto`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tagweave.errors import CorpusError, PlanError
+from tagweave.structures import CHAIN
+from tagweave.training.methods.method import Method, Options
+
+if TYPE_CHECKING:
+    from tagweave.training.job import Job
+
+JOINT = "segtag"
+"""The task that the steps share out."""
+_STEPS = {"segment": "a segmenter", "tag": "a tagger of its words"}
+
+
+def suits(job: Job) -> bool:
+    """Return whether a job can be carried out in two steps."""
+    try:
+        _check(job)
+    except (CorpusError, PlanError):
+        return False
+    return True
+
+
+def _check(job: Job) -> None:
+    from tagweave.training.resolve import templates_of
+
+    plan = job.plan
+    if plan.task != JOINT:
+        raise PlanError(f"found the task {plan.task} with the method pipeline, expected {JOINT}")
+    if plan.folder:
+        raise PlanError("found a network with the method pipeline, expected `encoder=features`")
+    for name in ("lexicons", "gazetteers", "clusters"):
+        if getattr(plan, name):
+            raise PlanError(f"found `{name}` with the method pipeline, expected another method")
+    if plan.templates != templates_of(replace(plan, templates=())):
+        raise PlanError("found templates with the method pipeline, expected the usual ones of each step")
+    for corpus in (*job.data.corpora, *([job.dev] if job.dev else [])):
+        if corpus.unit != "word":
+            raise CorpusError("a corpus of characters", "words, for the method pipeline", corpus.path)
+
+
+def _step(job: Job, task: str) -> Job:
+    """Return the job of one of the models; it has a checkpoint of its own."""
+    from tagweave.training.resolve import default_method, templates_of
+
+    coding = job.plan.coding if task == "segment" else ""
+    plan = replace(job.plan, task=task, coding=coding, templates=(), method=None, options=None)
+    method = default_method(plan, job.data.targets, len(job.data.guidelines))
+    plan = replace(plan, templates=templates_of(plan))
+    return replace(job, plan=plan, run=job.run.part(task).phase(_STEPS[task]), race={}).with_method(method)
+
+
+def _fit(job: Job) -> Any:
+    from tagweave.models.guide import words_first
+    from tagweave.training.chain_problem import dev_score
+    from tagweave.training.fit import Fitted
+    from tagweave.training.job import train
+
+    segmenter, tagger = _STEPS
+    job.run.tell(f"first {_STEPS[segmenter]}, then {_STEPS[tagger]}")
+    first = train(_step(job, segmenter)).fitted.finished_model()
+    second = train(_step(job, tagger)).fitted
+    model, outcome = words_first(first, second.model), second.outcome
+    if job.dev is not None:
+        score = dev_score(model, job.recipe.task.prepare(job.dev), job.recipe.threads)(model.weights)
+        model, outcome = replace(model, about={**model.about, "dev_score": score}), replace(outcome, score=score)
+    if not outcome.interrupted:
+        for task in _STEPS:
+            job.run.part(task).finish()
+    return Fitted(model, outcome)
+
+
+METHOD = Method(
+    "pipeline",
+    "a segmenter, and a tagger of its words",
+    (CHAIN,),
+    Options,
+    _fit,
+    check=_check,
+    several=None,
+    compares=True,
+)
