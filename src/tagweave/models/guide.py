@@ -340,13 +340,14 @@ class PieceEncoder(CascadeEncoder):
         if layer in self.others and sentences:
             found, expected = f"annotation of {layer}", f"of {self.guidelines[0]}, whose segmenter cuts the text"
             raise CorpusError(found, expected, *sentences[0].location)
-        (guide,) = self._guides
-        known = [each.layers.get(layer or "") for each in sentences]
-        inputs = [
-            replace(each, layers={guide.guideline: letters_alone(evidence)} if evidence else {}, columns={})
-            for each, evidence in zip(sentences, known, strict=True)
-        ]
-        return [(each.columns[guide.column],) for each in guide.guided(inputs, threads)]
+        name, tagger = self.guidelines[0], ChainPredictor(self.taggers[0], threads)
+        if layer is None:
+            done = tagger.tag([Sentence(each.forms, location=each.location) for each in sentences])
+            return [(labels_of(each, name),) for each in done]
+        known = [letters_alone(each.layers.get(layer, (None,) * len(each))) for each in sentences]
+        pairs = zip(sentences, known, strict=True)
+        inputs = tuple(Sentence(each.forms, {name: own}, location=each.location) for each, own in pairs)
+        return [(labels_of(each, name),) for each in tagger.complete(Corpus(inputs, name, "character"))]
 
     def is_cut(self, sentence: Sentence) -> bool:
         return all(column in sentence.columns for column in self.columns)

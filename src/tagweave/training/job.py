@@ -74,12 +74,19 @@ class Job:
         return self.plan.method
 
     def with_method(self, name: str) -> Job:
-        """Return the job with a method and its default options; one for a single guideline gets TRAIN alone."""
-        method, data, plan = METHODS[name], replace(self.data, method=name), self.plan
-        if method.several is False:
-            target = tuple(replace(each, sample=None) for each in plan.target)
-            data, plan = self.data.alone(name), replace(plan, target=target, sources=())
-        return replace(self, data=data, plan=replace(plan, method=name, options=method.options().for_task(plan.task)))
+        """Return the job with a method and its default options; one for a single guideline gets corpora of one."""
+        method = METHODS[name]
+        if method.several is False and len(self.data.guidelines) > 1:
+            return self.alone()
+        plan = replace(self.plan, method=name, options=method.options().for_task(self.plan.task))
+        return replace(self, data=replace(self.data, method=name), plan=plan)
+
+    def alone(self) -> Job:
+        """Return the job of a plain model of TRAIN alone."""
+        target = tuple(replace(each, sample=None) for each in self.plan.target)
+        options = METHODS[SINGLE].options().for_task(self.plan.task)
+        plan = replace(self.plan, target=target, sources=(), method=SINGLE, options=options)
+        return replace(self, data=self.data.alone(SINGLE), plan=plan)
 
     @property
     def incomparable(self) -> str:
@@ -247,7 +254,7 @@ def train(job: Job, compare: bool = True) -> Training:
             what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
             tell(f"{job.incomparable}: {what}")
         return Training(job, fitted, {}, time.perf_counter() - begin)
-    alone = replace(job.with_method(SINGLE), run=job.run.part(PLAIN))
+    alone = replace(job.alone(), run=job.run.part(PLAIN))
     tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
     plain = METHODS[alone.method].fit(alone)
     plain.outcome.check_finished()
