@@ -247,17 +247,17 @@ def _batch_lines(rows: list[dict[str, Any]]) -> list[str]:
 def _mixing_lines(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
         "`python -m benchmarks.cluster_training mixing`: the best development score of",
-        f"{rows[0]['epochs']} epochs, the mean of {len(rows[0]['best'])} seeds, and the range of the seeds.",
+        f"{rows[0]['epochs']} epochs, the mean of the seeds, and their range.",
         "",
-        "| corpus | task | learner | workers | score | of the seeds | to one worker |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| corpus | task | learner | workers | seeds | score | range | to one worker |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         one = next(r for r in rows if (r["corpus"], r["learner"], r["workers"]) == (row["corpus"], row["learner"], 1))
         score, usual = (fmean(each["best"]) for each in (row, one))
         where = f"| {row['corpus']} | {row['task']} | {row['learner']} | {row['workers']}"
-        seeds = f"{min(row['best']):.2f} to {max(row['best']):.2f}"
-        lines.append(f"{where} | {score:.2f} | {seeds} | {score - usual:+.2f} |")
+        seeds = f"{len(row['best'])} | {score:.2f} | {min(row['best']):.2f} to {max(row['best']):.2f}"
+        lines.append(f"{where} | {seeds} | {score - usual:+.2f} |")
     return lines
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tagweave as tw
+from tagweave.annotate.selection import Occurrences, word_uncertainties
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
@@ -65,7 +66,7 @@ def characters(corpus: Corpus) -> list[Sentence]:
 @pytest.mark.parametrize("kind", TAGGERS)
 def test_a_pipeline_is_a_segmenter_and_then_a_tagger(kind: str, tmp_path: Path) -> None:
     save_model(words_first(SEGMENTER, TAGGERS[kind]), tmp_path / "m")
-    model = load_model(tmp_path / "m")
+    model: Any = load_model(tmp_path / "m")
     assert (model.task, model.coding) == ("segtag", "BMES")
     segmenter, tagger, both = map(ChainPredictor, (SEGMENTER, TAGGERS[kind], model))
     words = [segmenter.words(each) for each in segmenter.tag(characters(DEV))]
@@ -77,6 +78,18 @@ def test_a_pipeline_is_a_segmenter_and_then_a_tagger(kind: str, tmp_path: Path) 
         len(placed(own.forms, own.layers["g"]) & placed(*found)) for own, found in zip(DEV, expected, strict=True)
     )
     assert score == pytest.approx(2 * right / (sum(map(len, DEV)) + sum(len(forms) for forms, _ in expected)))
+
+
+def test_its_segmenter_tells_how_sure_words_are() -> None:
+    one, both = ChainPredictor(SEGMENTER), ChainPredictor(words_first(SEGMENTER, TAGGERS["plain"]))
+    words = [both.words(each) for each in both.tag(characters(DEV))]
+    assert both.word_probabilities(characters(DEV), words) == one.word_probabilities(characters(DEV), words)
+    given = Task("segtag").prepare(DEV)
+    known = both.word_probabilities(given.sentences, list(DEV), "g")
+    assert all(number == pytest.approx(1, abs=1e-4) for row in known for number in row)
+    found = Occurrences(*np.array([[0, 1, 2], [0, 0, 1], [2, 2, 3], [0, 0, 0]]))
+    ours, other = (word_uncertainties(each.model, characters(DEV), found) for each in (both, one))
+    assert np.array_equal(ours, other)
 
 
 def placed(forms: Any, tags: Any) -> set[tuple[int, int, Any]]:
@@ -157,7 +170,7 @@ def test_methods_race_for_words_with_tags() -> None:
 
 def test_one_model_of_two() -> None:
     model = trained(dev=DEV, method="pipeline")
-    assert isinstance(model.chain.encoder, PieceEncoder) and model.chain.encoder.has_words
+    assert isinstance(model.chain.encoder, PieceEncoder) and model.chain.encoder.segmenter is not None
     assert model.about["dev_score"] == dev_score(model.chain, Task("segtag").prepare(DEV))(model.chain.weights)
     assert model.about["plan"]["method"] == "pipeline"
     again = trained(dev=DEV, method="pipeline")

@@ -107,6 +107,7 @@ def word_uncertainties(
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(WORD_STRATEGIES)}")
     if strategy == "random":
         return np.random.default_rng(seed).random(len(found.start))
+    model = model.encoder.segmenter or model
     if of_pieces(model):
         raise ValueError("found a model of pieces, expected one of characters: spans may end within a piece")
     uncertainty, begins = np.empty(len(found.start)), _begins(sentences)

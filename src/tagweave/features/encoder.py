@@ -50,6 +50,7 @@ class Encoder(ABC):
     has_values: bool = False  # whether features are multiplied with values, not only present or absent
 
     subwords: Subwords | None = None  # the pieces that a network reads beside features
+    segmenter: Any = None  # the chain model of characters that cuts text into the words that are labelled
 
     @property
     def windows(self) -> NDArray[np.int64]:

@@ -264,6 +264,12 @@ def letters_alone(layer: Layer) -> Layer:
     return tuple(each and tuple(dict.fromkeys(split_label(label)[0] for label in each)) for each in layer)
 
 
+def letters_in(sentences: Sequence[Sentence], layer: str | None, name: str) -> list[Sentence]:
+    """Return sentences of characters with no layer but the letters of one, if any, under another name."""
+    known = ({} if layer is None else {name: letters_alone(s.layers.get(layer, (None,) * len(s)))} for s in sentences)
+    return [Sentence(s.forms, own, location=s.location) for s, own in zip(sentences, known, strict=True)]
+
+
 class WordCounter:
     """Counts the words that two label sequences (`LETTER` or `LETTER-TAG`) over the same characters have in common.
 

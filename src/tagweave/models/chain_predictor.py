@@ -20,7 +20,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.harvest.runs import segmentation
 from tagweave.kernels import weight_vectors
 from tagweave.labels import SPANS
-from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
+from tagweave.labels.coding import SEGMENTATION, as_layer, letters_in, recode, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.labels.spans import span_types
@@ -192,6 +192,9 @@ class ChainPredictor:
         self, sentences: Sequence[Sentence], words: Sequence[Sentence], layer: str | None = None
     ) -> list[list[float]]:
         """Return for sentences of characters, and the same in words, the probability of each word, with any tag."""
+        if (segmenter := self.model.encoder.segmenter) is not None:
+            name, tagger = self.guideline, ChainPredictor(segmenter, self.threads)
+            return tagger.word_probabilities(letters_in(sentences, layer, name), words, layer and name)
         if any(one is not other for one, other in zip(self.tokens(sentences), sentences, strict=True)):
             raise ValueError("found a model of pieces, expected one of characters for the probabilities of words")
         counts = np.array([len(each) for each in words], np.int64)

@@ -49,7 +49,7 @@ from tagweave.labels.coding import (
     certain_starts,
     joined,
     label_of,
-    letters_alone,
+    letters_in,
     spans,
     starts,
     whole_word,
@@ -298,6 +298,7 @@ class PieceEncoder(CascadeEncoder):
         """Make the encoder; `others` are further guidelines of the model, whose words a segmenter does not know."""
         super().__init__(encoder, {f"taggers.{i}": tagger for i, tagger in enumerate(taggers)})
         self.taggers, self.others = tuple(taggers), tuple(others)
+        self.segmenter = self.taggers[0] if len(self.taggers) == 1 else None
         self._guides = [GuidedEncoder(encoder, tagger) for tagger in self.taggers]
         self.guidelines = tuple(guide.guideline for guide in self._guides)
         self.columns = tuple(map(piece_column, self.guidelines))
@@ -323,15 +324,10 @@ class PieceEncoder(CascadeEncoder):
         """
         whole = [i for i, sentence in enumerate(sentences) if not self.is_cut(sentence)]
         pieces, given = list(sentences), [sentences[i] for i in whole]
-        labels = self._words(given, threads, layer) if self.has_words else self.labels(given, threads)
+        labels = self._words(given, threads, layer) if self.segmenter else self.labels(given, threads)
         for i, own in zip(whole, labels, strict=True):
             pieces[i] = self.cut(sentences[i], own, layer)
         return pieces
-
-    @property
-    def has_words(self) -> bool:
-        """Return whether pieces are the words of a segmenter."""
-        return len(self.taggers) == 1
 
     def _words(
         self, sentences: Sequence[Sentence], threads: int, layer: str | None
@@ -341,13 +337,9 @@ class PieceEncoder(CascadeEncoder):
             found, expected = f"annotation of {layer}", f"of {self.guidelines[0]}, whose segmenter cuts the text"
             raise CorpusError(found, expected, *sentences[0].location)
         name, tagger = self.guidelines[0], ChainPredictor(self.taggers[0], threads)
-        if layer is None:
-            done = tagger.tag([Sentence(each.forms, location=each.location) for each in sentences])
-            return [(labels_of(each, name),) for each in done]
-        known = [letters_alone(each.layers.get(layer, (None,) * len(each))) for each in sentences]
-        pairs = zip(sentences, known, strict=True)
-        inputs = tuple(Sentence(each.forms, {name: own}, location=each.location) for each, own in pairs)
-        return [(labels_of(each, name),) for each in tagger.complete(Corpus(inputs, name, "character"))]
+        inputs = letters_in(sentences, layer, name)
+        done = tagger.complete(Corpus(tuple(inputs), name, "character")) if layer else tagger.tag(inputs)
+        return [(labels_of(each, name),) for each in done]
 
     def is_cut(self, sentence: Sentence) -> bool:
         return all(column in sentence.columns for column in self.columns)
@@ -378,7 +370,7 @@ class PieceEncoder(CascadeEncoder):
         pieces = self._of_pieces(sentence, fitting, labels)
         evidence = (joined(known[start:end], self.coding) for start, end in fitting)
         return pieces.with_layer(
-            layer, (whole_words(each, self.coding) for each in evidence) if self.has_words else evidence
+            layer, (whole_words(each, self.coding) for each in evidence) if self.segmenter else evidence
         )
 
     def cut_for_training(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str) -> Sentence:

@@ -82,7 +82,9 @@ def again(
         raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
     plan = _on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
     plan = replace(plan, target=(*plan.target[:-1], replace(plan.target[-1], covers=annotated.covers)))
-    if method.several is False and others:  # leave the method open: the default for several guidelines
+    if method.several is None:
+        plan = replace(plan, method=None, options=None)
+    elif method.several is False and others:  # leave the method open: the default for several guidelines
         for name, value in plan.options.chosen().items() if plan.options else ():
             other = others[0].guideline or others[0].argument
             tell(f"`{name}={value}` is left out: it is for a model of one guideline, and {other} is another one")
