@@ -25,7 +25,7 @@ from tagweave.kernels.compiled_code import COMPILING
 
 _COMPILING = f"tagweave: {COMPILING}\n"
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-_TIMEOUT = 120
+_TIMEOUT = 600
 _RUNS = ("console", "python")
 _SHOWS = ("text", "sh", "json", "ini", "nginx", "")
 

@@ -25,7 +25,9 @@ from tagweave.training.chain_problem import dev_score
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_stages
+from tagweave.training.plan import CorpusReference
 from tagweave.training.recipe import Recipe
+from tagweave.training.retraining import again
 from tagweave.training.task import Task
 
 WORDS = {"ab": "N", "a": "V", "abc": "N", "cd": "V", "d": "P", "bcd": "N"}
@@ -90,6 +92,25 @@ def test_its_segmenter_tells_how_sure_words_are() -> None:
     found = Occurrences(*np.array([[0, 1, 2], [0, 0, 1], [2, 2, 3], [0, 0, 0]]))
     ours, other = (word_uncertainties(each.model, characters(DEV), found) for each in (both, one))
     assert np.array_equal(ours, other)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_any_coding(coding: str, tmp_path: Path) -> None:
+    segmenter = fit([TRAIN], Recipe(Task("segment", coding)), run=RUN).model
+    save_model(words_first(segmenter, TAGGERS["plain"]), tmp_path / "m")
+    model: Any = load_model(tmp_path / "m")
+    assert dev_score(model, Task("segtag", coding).prepare(DEV))(model.weights) > 0.8
+    given = Task("segtag", coding).prepare(DEV)
+    assert ChainPredictor(model).complete(given).sentences[0].forms == DEV.sentences[0].forms
+
+
+def test_retraining_leaves_the_method_open(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.txt", "b.kytea")]
+    for path, line in zip(paths, ("a/V ab/N\n", "a|b-c\n"), strict=True):
+        path.write_text(line, encoding="utf-8")
+    model: Any = tw.train(TRAIN, task="segtag", method="pipeline", iterations=1, callback=Silence())
+    plan = again(model.about, "g", [f"g={paths[0]}"], CorpusReference(f"g={paths[1]}"), lambda line: None)
+    assert plan.method is None and plan.task == "segtag" and len(plan.target) == 2
 
 
 def placed(forms: Any, tags: Any) -> set[tuple[int, int, Any]]:
