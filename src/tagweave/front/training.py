@@ -66,7 +66,8 @@ def train(
             one of the target alone, and the better one is returned.
         task: `tag` (words), `segment`, `segtag` (both), `spans` (entities, phrases) or `parse` (trees); by default
             `tag`, or `spans` if the labels of the first corpus are like `B-PER I-PER O`.
-        method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `transform`).
+        method: how to combine corpora; with sources of another guideline, and for the task `segtag`, a race decides by
+            default (`auto`), else it is `single`.
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         covers: the labels or types that were annotated in each corpus, as `PER,LOC` or a list, or `"all"`: `O` excludes

@@ -205,7 +205,8 @@ class TrainingPlan:
     method: str | None = option(
         None,
         f"How to combine corpora. {'; '.join(f'{each.name}: {each.summary}' for each in METHODS.values())}."
-        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}, and with `sources` of another guideline {AUTO}.",
+        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}; with `sources` of another guideline, and for the"
+        f" task segtag, {AUTO}.",
         "|".join(METHODS),
         panel="Corpora",
     )
