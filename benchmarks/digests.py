@@ -40,7 +40,7 @@ CASES: dict[str, Sequence[str]] = {
     "tag preset": ("ctb=ctb.txt", "--preset", "li-2015"),
     "segment": ("--task", "segment", "ctb=ctb.txt"),
     "segment lexicon": ("--task", "segment", "ctb=ctb.txt", "--lexicon", "words.txt"),
-    "segtag": ("--task", "segtag", "ctb=ctb.txt", "--learner", "perceptron", "--coding", "BI"),
+    "segtag": ("--task", "segtag", "ctb=ctb.txt", "--method", "single", "--learner", "perceptron", "--coding", "BI"),
     **{f"tag {method}": (*_TWO, "--method", method) for method in ("coupled", "stacked", "merged", "transform")},
     "tag coupled dev": (*_TWO, "--dev", "ctb=dev.txt"),
     "tag coupled pruned": (*_TWO, "--prune", "0.05", "--views", "joint", "--mapping", "complete"),

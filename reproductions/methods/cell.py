@@ -18,6 +18,7 @@ from typing import Any
 from reproductions.lab.cache import Result
 from reproductions.lab.code import ROOT
 from tagweave.corpus import sample
+from tagweave.training.methods import SINGLE
 from tagweave.training.plan import CorpusReference, TrainingPlan
 
 TARGET, SOURCE = "ctb", "pd"
@@ -107,7 +108,7 @@ def _sample(folder: Path) -> Files:
 def _plan(fields: Mapping[str, Any], files: Files, iterations: int | None) -> TrainingPlan:
     """What is trained."""
     target = CorpusReference.of(f"{TARGET}={files.train}")
-    sources = (CorpusReference.of(f"{SOURCE}={files.source}"),) if "method" in fields else ()
+    sources = () if fields["method"] == SINGLE else (CorpusReference.of(f"{SOURCE}={files.source}"),)
     dev = CorpusReference.of(str(files.dev))
     return TrainingPlan((target,), sources, dev, task="segtag", iterations=iterations, **fields)
 

@@ -19,18 +19,20 @@ from reproductions.lab.page import write_page
 from reproductions.methods.cell import ITERATIONS, Cell, FailedError, Files, words
 from reproductions.methods.page import lines, summary
 from tagweave.corpus import sample
+from tagweave.training.methods import SINGLE
 
 METHODS: dict[str, dict[str, Any]] = {
-    "ordinary": {},
-    "ordinary, perceptron": {"learner": "perceptron"},
+    "ordinary": {"method": SINGLE},
+    "ordinary, perceptron": {"method": SINGLE, "learner": "perceptron"},
     "merged": {"method": "merged"},
     "guided": {"method": "stacked"},
+    "pipeline": {"method": "pipeline"},
     "subword": {"method": "subword"},
     "transform": {"method": "transform"},
     "iterate": {"method": "iterate", "options": {"rounds": 1}},
     "subword, retrained": {"method": "subword", "options": {"retrain": True, "folds": 2}},
 }
-"""Fields of the plan, all others as they are when left out. A `method` is given the source, too.
+"""Fields of the plan, all others as they are when left out. All but `single` are given the source, too.
 
 The quick ones come first. Rounds and folds are fewer than usual: all of them would take hours.
 """
