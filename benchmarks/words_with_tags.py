@@ -17,9 +17,7 @@ from benchmarks.characters import corpora_folder
 from benchmarks.processes import publish
 from tagweave.learning.run import Silence
 
-PEOPLE = "zh/pd199801/train.txt"
 METHODS = ("single", "pipeline", "default")
-WITH_SOURCE = ("stacked", "default")
 
 
 class Setting(NamedTuple):
@@ -32,12 +30,11 @@ class Setting(NamedTuple):
     sentences: int
     dev: str
     test: str
-    source: str = ""
 
 
-def _chinese(name: str, sentences: int, suffix: str, source: str = "") -> Setting:
+def _chinese(name: str, sentences: int, suffix: str) -> Setting:
     train, dev, test = (f"zh/{name}/{part}.{suffix}" for part in ("train", "dev", "test"))
-    return Setting(train, sentences, dev, test, source)
+    return Setting(train, sentences, dev, test)
 
 
 def _japanese(name: str, layer: str) -> Setting:
@@ -55,8 +52,6 @@ SETTINGS = {
     "People's Daily, 4,000": _chinese("pd199801", 4000, "txt"),
     "Japanese, short units": _japanese("gsd-suw", "xpos"),
     "Japanese, long units": _japanese("gsd-luw", "upos"),
-    "Zhuxian, with the People's Daily": _chinese("zx", 500, "txt", PEOPLE),
-    "Zhuxian, all, with the People's Daily": _chinese("zx", 2373, "txt", PEOPLE),
 }
 
 
@@ -77,9 +72,8 @@ def trained(setting: Setting, method: str) -> Result:
     rest = train.sentences[setting.sentences :]
     dev = tw.load(str(folder / setting.dev)) if setting.dev else train.with_sentences(rest)
     train = train.with_sentences(train.sentences[: setting.sentences])
-    sources, begin = [str(folder / setting.source)] if setting.source else [], process_time()
-    named = None if method == "default" else method
-    model: Any = tw.train(train, sources, dev=dev, task="segtag", method=named, callback=Silence())
+    named, begin = None if method == "default" else method, process_time()
+    model: Any = tw.train(train, dev=dev, task="segtag", method=named, callback=Silence())
     seconds, about = process_time() - begin, model.about
     (scores,) = model.evaluate(test).systems.values()
     tagged, words = (100 * float(each.f) for each in (scores.tagged.words, scores.words))
@@ -101,24 +95,21 @@ def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
         f"    {command}",
         "",
         "F of words with their tags, in percent, one seed. *joint*: one model of characters, whose labels have tags",
-        "(`single`; with a source `stacked`). *pipeline*: a segmenter, and a tagger of its words, in one model. *by",
-        "default*: the method that wins a race. *words*: F of words alone, on test, of both. Seconds of a processor;",
-        "those of the default include the race. Sentences with blanks in words are left out.",
+        "(`single`). *pipeline*: a segmenter, and a tagger of its words, in one model. *by default*: the method that",
+        "wins a race. *words*: F of words alone, on test, of both. Seconds of a processor; those of the default have",
+        "the race in them. Sentences with blanks in words are left out.",
         "",
         "| corpus | sentences | | joint | pipeline | by default | words | seconds |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, results in found.items():
-        joint, default = results["stacked" if SETTINGS[name].source else "single"], results["default"]
-        two = results.get("pipeline", default)
-        words, seconds = f"{joint.words:.2f}, {two.words:.2f}", [joint.seconds, two.seconds, default.seconds]
-        took = ", ".join(f"{each:.0f}" for each in seconds[: 3 if "pipeline" in results else 2])
-        of_dev, of_test = ([each.dev for each in (joint, two, default)], [each.test for each in (joint, two, default)])
-        size = f"{SETTINGS[name].sentences:,}"
-        for part, scores, more in (("dev", of_dev, " | "), ("test", of_test, f"{words} | {took}")):
-            cells = " | ".join(f"{each:.2f}" for each in scores)
-            chosen = f" ({default.method})" if part == "dev" else ""
-            lines.append(f"| {name} | {size} | {part} | {cells}{chosen} | {more} |")
+        joint, two, default = (results[method] for method in METHODS)
+        words = f"{joint.words:.2f}, {two.words:.2f}"
+        took = ", ".join(f"{each.seconds:.0f}" for each in (joint, two, default))
+        size, columns = f"{SETTINGS[name].sentences:,}", (joint, two, default)
+        of_dev, of_test = (" | ".join(f"{getattr(each, part):.2f}" for each in columns) for part in ("dev", "test"))
+        lines.append(f"| {name} | {size} | dev | {of_dev} ({default.method}) |  |  |")
+        lines.append(f"| {name} | {size} | test | {of_test} | {words} | {took} |")
     return [*lines, ""]
 
 
@@ -129,7 +120,7 @@ def main(words: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(words)
     found: dict[str, dict[str, Result]] = {}
     for name in chosen.names or SETTINGS:
-        for method in WITH_SOURCE if SETTINGS[name].source else METHODS:
+        for method in METHODS:
             result = trained(SETTINGS[name], method)
             found.setdefault(name, {})[method] = result
             print(name, method, result, file=sys.stderr, flush=True)
