@@ -307,6 +307,22 @@ def test_an_interrupt_of_any_model_is_resumed(couple, tmp_path, interrupted, opt
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m"]
 
 
+@pytest.mark.parametrize("stop", [1, 3])
+def test_an_interrupt_of_either_step_is_resumed(run, files, tmp_path, interrupted, stop):
+    command = ("train", f"ctb={files / 'ctb.txt'}", "--task", "segtag", "--method", "pipeline", *RUN)
+    run(*command, "-o", tmp_path / "m")
+    straight = contents(tmp_path / "m")
+    (tmp_path / "m").unlink()
+    with interrupted(stop):
+        lines = run(*command, "-o", tmp_path / "m", code=130).stderr.splitlines()
+    whole, first = "interrupted: the", "interrupted before the model itself: the"
+    assert lines[-1] == f"{first if stop == 1 else whole} same command with --resume goes on"
+    lines = run(*command, "-o", tmp_path / "m", "--resume").stderr.splitlines()
+    assert contents(tmp_path / "m") == straight
+    assert sum(", iteration " in line for line in lines) == 4 - stop
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m"]
+
+
 def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupted):
     own = write(tmp_path / "own", ["# ctb\tpd", "NN\tn"])
     command = ("--mapping", own, "--narrow", 0)

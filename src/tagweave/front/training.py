@@ -284,7 +284,7 @@ def save_trained(training: Training, path: str | PathLike[str]) -> bool:
 
 def _checkpoints(path: str | PathLike[str]) -> list[Path]:
     """Find the checkpoints of a training and of its parts, whose names have a further extension."""
-    ends, numbered = (".start", ".mapping", ".source", ".plain"), (".step-", ".source-", ".target-")
+    ends, numbered = (".start", ".mapping", ".source", ".plain", ".segment", ".tag"), (".step-", ".source-", ".target-")
     whole = Path(f"{fspath(path)}.checkpoint")
     files = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
     return [file for file in files if file == whole or file.suffix in ends or file.suffix.startswith(numbered)]

@@ -74,9 +74,6 @@ def _fit(job: Job) -> Any:
     if job.dev is not None:
         score = dev_score(model, job.recipe.task.prepare(job.dev), job.recipe.threads)(model.weights)
         model, outcome = replace(model, about={**model.about, "dev_score": score}), replace(outcome, score=score)
-    if not outcome.interrupted:
-        for task in _STEPS:
-            job.run.part(task).finish()
     return Fitted(model, outcome)
 
 
