@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
-import shlex
-import sys
 from collections.abc import Sequence
 from time import process_time
 from typing import Any, NamedTuple
@@ -15,7 +12,7 @@ from typing import Any, NamedTuple
 import tagweave as tw
 from benchmarks.characters import corpora_folder
 from benchmarks.gaps import score
-from benchmarks.processes import publish
+from benchmarks.processes import by_methods
 from tagweave.learning.run import Silence
 
 METHODS = ("single", "stacked", "coupled", "transform")
@@ -126,18 +123,7 @@ def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
 
 def main(words: Sequence[str] | None = None) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.race", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PAIRS)} (default: all)")
-    chosen = parser.parse_args(words)
-    found: dict[str, dict[str, Result]] = {}
-    for name in chosen.names or PAIRS:
-        for method in (*METHODS, "default"):
-            result = trained(PAIRS[name], method)
-            found.setdefault(name, {})[method] = result
-            print(name, method, result, file=sys.stderr, flush=True)
-    command = shlex.join(["python", "-m", "benchmarks.race", *(sys.argv[1:] if words is None else words)])
-    data = {name: {method: each._asdict() for method, each in results.items()} for name, results in found.items()}
-    publish("race", page(found, command), data, quick=bool(chosen.names))
+    by_methods("race", __doc__, PAIRS, (*METHODS, "default"), trained, page, words)
 
 
 if __name__ == "__main__":

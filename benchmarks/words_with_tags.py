@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-import argparse
-import shlex
-import sys
 from collections.abc import Sequence
 from time import process_time
 from typing import Any, NamedTuple
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.processes import publish
+from benchmarks.processes import by_methods
 from tagweave.learning.run import Silence
 
 METHODS = ("single", "pipeline", "default")
@@ -115,18 +112,7 @@ def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
 
 def main(words: Sequence[str] | None = None) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.words_with_tags", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SETTINGS)} (default: all)")
-    chosen = parser.parse_args(words)
-    found: dict[str, dict[str, Result]] = {}
-    for name in chosen.names or SETTINGS:
-        for method in METHODS:
-            result = trained(SETTINGS[name], method)
-            found.setdefault(name, {})[method] = result
-            print(name, method, result, file=sys.stderr, flush=True)
-    command = shlex.join(["python", "-m", "benchmarks.words_with_tags", *(sys.argv[1:] if words is None else words)])
-    data = {name: {method: each._asdict() for method, each in results.items()} for name, results in found.items()}
-    publish("words-with-tags", page(found, command), data, quick=bool(chosen.names))
+    by_methods("words_with_tags", __doc__, SETTINGS, METHODS, trained, page, words)
 
 
 if __name__ == "__main__":

@@ -84,9 +84,8 @@ class Job:
     def alone(self) -> Job:
         """Return the job of a plain model of TRAIN alone."""
         target = tuple(replace(each, sample=None) for each in self.plan.target)
-        options = METHODS[SINGLE].options().for_task(self.plan.task)
-        plan = replace(self.plan, target=target, sources=(), method=SINGLE, options=options)
-        return replace(self, data=self.data.alone(SINGLE), plan=plan)
+        plan = replace(self.plan, target=target, sources=())
+        return replace(self, data=self.data.alone(SINGLE), plan=plan).with_method(SINGLE)
 
     @property
     def incomparable(self) -> str:

@@ -32,6 +32,7 @@ def suits(job: Job) -> bool:
 
 
 def _check(job: Job) -> None:
+    from tagweave.training.plan import LOOKUPS
     from tagweave.training.resolve import templates_of
 
     plan = job.plan
@@ -39,7 +40,7 @@ def _check(job: Job) -> None:
         raise PlanError(f"found the task {plan.task} with the method pipeline, expected {JOINT}")
     if plan.folder:
         raise PlanError("found a network with the method pipeline, expected `encoder=features`")
-    for name in ("lexicons", "gazetteers", "clusters"):
+    for name in LOOKUPS:
         if getattr(plan, name):
             raise PlanError(f"found `{name}` with the method pipeline, expected another method")
     if plan.templates != templates_of(replace(plan, templates=())):
