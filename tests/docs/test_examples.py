@@ -25,7 +25,7 @@ from tagweave.kernels.compiled_code import COMPILING
 
 _COMPILING = f"tagweave: {COMPILING}\n"
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-_TIMEOUT = 600
+_TIMEOUT = 240  # less than that of a test, so that the command is named
 _RUNS = ("console", "python")
 _SHOWS = ("text", "sh", "json", "ini", "nginx", "")
 

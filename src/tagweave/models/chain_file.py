@@ -52,10 +52,11 @@ from tagweave.labels.coding import CODINGS_OF, LETTERS
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import GuidedEncoder, PieceEncoder, ProposingEncoder
+from tagweave.models.guide import GuidedEncoder, ProposingEncoder
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.network import NetworkParameters
 from tagweave.models.packing import Arrays, unnested
+from tagweave.models.pieces import PieceEncoder
 from tagweave.models.scorer import ScorerParameters
 from tagweave.structures import CHAIN
 

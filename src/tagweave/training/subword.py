@@ -28,7 +28,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import PieceEncoder, piece_templates
+from tagweave.models.pieces import PieceEncoder, piece_templates
 from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in
 from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import check_guidelines, fit_guided
