@@ -16,6 +16,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError, PlanError
+from tagweave.front.description import describe_model, model_lines
 from tagweave.labels.coding import CODINGS, letters_alone, whole_word, whole_words
 from tagweave.learning.run import Run, Schedule, Silence
 from tagweave.models.chain_predictor import ChainPredictor
@@ -198,10 +199,15 @@ def test_one_model_of_two() -> None:
     assert np.array_equal(model.chain.weights, again.chain.weights)
 
 
-def test_both_steps_learn_from_another_guideline() -> None:
+def test_both_steps_learn_from_another_guideline(tmp_path: Path) -> None:
     model = trained(text(12), [OTHER], dev=DEV, method="pipeline")
     (segmenter,) = model.chain.encoder.taggers
     assert segmenter.space.guidelines[:2] == model.chain.space.guidelines[:2] == ("g", "h")
+    model.save(tmp_path / "model")
+    lines = [line.strip() for line in model_lines(describe_model(str(tmp_path / "model")))]
+    for task, step in model.about["steps"].items():
+        told = f"method {step['method']}, {step['iterations']} iterations, dev score {step['dev_score']:.4f}"
+        assert f"step {task}: {told}" in lines and step["method"] in ("single", "stacked", "coupled")
 
 
 def test_no_coupled_model_of_tagged_letters_races() -> None:

@@ -214,6 +214,9 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     of_method = plan.get("options", {})
     for corpus in (*plan.get("target", ()), *plan.get("sources", ())):
         yield (f"  trained on {corpus['path']}: {corpus['size']:,} sentences, sha256 {corpus['sha256'][:12]}")
+    for task, step in about.get("steps", {}).items():
+        score = "" if step["dev_score"] is None else f", dev score {step['dev_score']:.4f}"
+        yield f"  step {task}: method {step['method']}, {step['iterations']} iterations{score}"
     for entry in about.get("rounds", ()):
         way = "filtered" if of_method.get("filter") else f"predict-self {entry['predict_self']:g}"
         yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")

@@ -93,6 +93,7 @@ ABOUT = record(
         "round": whole(),
         "dev_score": nullable(number()),
         "dev_scores": mapping_of(number()),
+        "steps": mapping_of(record({"method": text, "iterations": whole(), "dev_score": nullable(number())})),
         "parameters": record({}, {"threads": nullable(whole(0, 1 << 16))}, others=True),
     },
     others=True,

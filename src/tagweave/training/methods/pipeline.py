@@ -15,7 +15,7 @@ from tagweave.structures import CHAIN
 from tagweave.training.methods.method import Method, Options
 
 if TYPE_CHECKING:
-    from tagweave.training.job import Job
+    from tagweave.training.job import Job, Training
 
 JOINT = "segtag"
 """The task that the steps share out."""
@@ -69,13 +69,20 @@ def _fit(job: Job) -> Any:
 
     segmenter, tagger = _STEPS
     job.run.tell(f"first {_STEPS[segmenter]}, then {_STEPS[tagger]}")
-    first = train(_step(job, segmenter)).fitted.finished_model()
-    second = train(_step(job, tagger)).fitted
-    model, outcome = words_first(first, second.model), second.outcome
+    first = train(_step(job, segmenter))
+    segments = first.fitted.finished_model()
+    second = train(_step(job, tagger))
+    model, outcome = words_first(segments, second.fitted.model), second.fitted.outcome
+    facts: dict[str, Any] = {"steps": {segmenter: _facts(first), tagger: _facts(second)}}
     if job.dev is not None:
         score = dev_score(model, job.recipe.task.prepare(job.dev), job.recipe.threads)(model.weights)
-        model, outcome = replace(model, about={**model.about, "dev_score": score}), replace(outcome, score=score)
-    return Fitted(model, outcome)
+        outcome, facts["dev_score"] = replace(outcome, score=score), score
+    return Fitted(replace(model, about={**model.about, **facts}), outcome)
+
+
+def _facts(training: Training) -> dict[str, Any]:
+    outcome = training.fitted.outcome
+    return {"method": training.job.method, "iterations": outcome.iterations, "dev_score": outcome.score}
 
 
 METHOD = Method(
