@@ -38,6 +38,11 @@ def option(
     )
 
 
+SEED = option(0, "The seed of everything random.", "N", 0)
+THREADS = option(1, "How many threads share the work.", "N", 1)
+"""Of plans; commands without a plan have them, too."""
+
+
 def choices(kind: Any) -> tuple[str, ...]:
     """The values of a `Literal` type, also within a union; () for other types."""
     return next((get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal), ())

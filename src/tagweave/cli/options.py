@@ -12,8 +12,7 @@ import typer
 from tagweave.cli.commands import show_all
 from tagweave.cli.console import FLAGS, OptionError, in_flags
 from tagweave.front.options import Place
-from tagweave.options import Declared, choices, declared, option
-from tagweave.training.plan import TrainingPlan
+from tagweave.options import SEED, THREADS, Declared, choices, declared, option
 
 Command = TypeVar("Command", bound=Callable[..., None])
 _LAST = ("threads", "cluster", "help_all")
@@ -125,17 +124,10 @@ def numbers(name: str, text: str) -> list[float]:
         raise OptionError(f"found --{name.replace('_', '-')} {text}, expected numbers, as in 0,0.3") from None
 
 
-OF_PLAN = declared({"": TrainingPlan}, leave_out=("target", "sources", "dev", "settings"))
-
-
-def _of_plan(name: str) -> Any:
-    return info(next(each for each in OF_PLAN if each.name == name))
-
-
 Model = Annotated[str, argument("MODEL", "A model of `tagweave train`, or hf:OWNER/NAME.")]
 Output = Annotated[str, flag("FILE", "- is standard output.", "-o", "--output")]
-Threads = Annotated[int, _of_plan("threads")]
-Seed = Annotated[int, _of_plan("seed")]
+Threads = Annotated[int, info(Declared("threads", int, {"": THREADS}))]
+Seed = Annotated[int, info(Declared("seed", int, {"": SEED}))]
 InputFormat = Annotated[
     str | None, flag("FORMAT", "The format of the input, if its name does not imply it.", "--format")
 ]

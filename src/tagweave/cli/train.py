@@ -24,11 +24,11 @@ from tagweave.front.options import TO_LABEL
 from tagweave.options import declared
 from tagweave.streams import say
 from tagweave.training.methods import METHODS
-from tagweave.training.plan import OF_STUDENT, CorpusReference
+from tagweave.training.plan import OF_STUDENT, CorpusReference, TrainingPlan
 
 _OF_METHODS = declared({method.name: method.options for method in METHODS.values()})
 (_COVERS,) = declared({"": CorpusReference})
-_OF_PLAN = [each for each in options.OF_PLAN if each.name != "ratio_corpus"]
+_OF_PLAN = declared({"": TrainingPlan}, leave_out=("target", "sources", "dev", "settings"))
 
 
 class _Command(InPanels):
@@ -130,7 +130,7 @@ def train(
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     from tagweave.front.training import job_with_checkpoints, references, resolve, save_trained
     from tagweave.training import job as jobs
-    from tagweave.training.plan import LOOKUPS, FileReference, TrainingPlan
+    from tagweave.training.plan import LOOKUPS, FileReference
     from tagweave.training.recipe import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
@@ -241,7 +241,6 @@ def distill(
     """
     from tagweave.corpus.load import check_there
     from tagweave.front.distillation import distill as carry_out
-    from tagweave.training.plan import TrainingPlan
     from tagweave.training.recipe import learner_settings, template_texts
 
     of_plan = options.given(others, _OF_STUDENT)

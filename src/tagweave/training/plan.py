@@ -21,7 +21,7 @@ from tagweave.corpus.files import digest, whole_file
 from tagweave.corpus.named import is_name, short_name
 from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
-from tagweave.options import declared, described, option
+from tagweave.options import SEED, THREADS, declared, described, option
 from tagweave.structures import CHAIN, TREE
 from tagweave.training.methods import AUTO, METHODS, SINGLE, serving, typed
 
@@ -216,7 +216,7 @@ class TrainingPlan:
         None, "The maximum number of iterations; by default the learner's, or 100 with `dev`.", "N", 1
     )
     patience: int = option(5, "Stop after this many iterations without a better development score.", "N", 1)
-    seed: int = option(0, "The seed of everything random.", "N", 0)
+    seed: int = SEED
     average_seeds: int | None = option(
         None,
         "Train with N seeds side by side, and keep the mean of their weights. Default: 3 for few tokens of the task"
@@ -225,7 +225,7 @@ class TrainingPlan:
         1,
         panel="Learning",
     )
-    threads: int = option(1, "How many threads share the work.", "N", 1)
+    threads: int = THREADS
 
     @property
     def has_features(self) -> bool:
