@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,13 @@ import pytest
 
 import tagweave as tw
 from benchmarks import postgresql
+from tagweave.corpus import sample
 from tagweave.errors import PlanError
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_task import STEPS
 from tagweave.tuning import search
 from tagweave.tuning.search import Tuning
+from tagweave.tuning.space import usual_ranges
 from tagweave.tuning.study import StudyError, Trial
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install '.[tune]')")
@@ -87,6 +90,17 @@ def test_the_chosen_trial_is_the_best_with_other_seeds(plan: TrainingPlan) -> No
     tuning = tune(plan, 4, 1)
     assert tuning.finalists[0].trial.is_default
     assert tuning.best == max(tuning.finalists, key=lambda each: each.mean).trial
+
+
+def test_methods_race_once_for_all_trials(plan: TrainingPlan) -> None:
+    told: list[str] = []
+    ours, other = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
+    dev = replace(ours, path=plan.dev.path if plan.dev else "")
+    of_two = replace(plan, target=(ours,), sources=(other,), dev=dev, method=None, options=None)
+    tuning = tw.tune(of_two, None, 2, 0, tell=told.append)
+    assert sum("methods race" in line for line in told) == 1
+    assert tuning.plan.method in ("stacked", "coupled")
+    assert tuning.space.ranges.keys() > usual_ranges(plan).keys()  # those of the method, too
 
 
 def test_trials_that_fall_behind_are_pruned() -> None:

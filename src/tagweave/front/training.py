@@ -305,7 +305,8 @@ def tune(
     """Search for values of a plan that reach a higher development score: `tagweave tune` in Python.
 
     Args:
-        plan: the plan, its JSON, or the file of that; it has development data.
+        plan: the plan, its JSON, or the file of that; it has development data. Where it names no method and methods
+            race, they race once, before the trials.
         search: ranges by the names of fields of the plan, of settings of its learner and of options of its method:
             `"log:0.01:1"` or `{"log": [0.01, 1]}`; also `float`, `int`, `int-log` and `choice`. By default those that
             suit the learner and the method.
@@ -328,6 +329,9 @@ def tune(
         ClusterError: the cluster cannot be reached, or a worker died.
     """
     from tagweave.cluster.executor import executor_at
+    from tagweave.learning.run import Run
+    from tagweave.training.methods.auto import decided
+    from tagweave.training.resolve import job_of
     from tagweave.tuning.search import Search, check
     from tagweave.tuning.search import search as carry_out
     from tagweave.tuning.space import Space
@@ -336,7 +340,7 @@ def tune(
 
     how, given = Search(trials, seeds, prune), _plan(plan)
     check(given)
-    space = Space.of(resolve(given, tell), search or {})
+    space = Space.of(decided(job_of(given, Run(tell=tell))).plan, search or {})
 
     with (
         opened(space, None if study is None else fspath(study)) as kept,
