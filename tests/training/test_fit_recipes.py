@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.learning.run import SILENT
+from tagweave.training.job import Job
+from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, by_words
+from tagweave.training.resolve import job_of
 from tagweave.training.task import TASKS, Task
 
 
@@ -68,3 +74,23 @@ def test_targets_are_visited_whole_and_others_by_their_words(
         assert 0 <= size <= len(lengths)
         if mean and size < len(lengths):
             assert (size - 1) * mean < wanted + 1e-6 and size * mean >= wanted - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("task", "method", "tokens", "seeds"),
+    [
+        ("tag", "coupled", 49_999, 3),
+        ("tag", "merged", 50_000, 1),
+        ("segment", "coupled", 99_999, 3),
+        ("segment", "merged", 100_000, 1),
+        ("segment", "stacked", 10, 1),
+    ],
+)
+def test_few_tokens_get_three_seeds_where_sources_are_sampled(
+    task: str, method: str, tokens: int, seeds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
+    job = job_of(TrainingPlan((next(corpora),), tuple(corpora), task=task, method=method), SILENT)
+    monkeypatch.setattr(Job, "_target_tokens", tokens)
+    assert job.average_seeds == seeds
+    assert replace(job, plan=replace(job.plan, average_seeds=2)).average_seeds == 2

@@ -42,9 +42,9 @@ PLAIN = "plain"
 """The part of a schedule that trains the plain model."""
 
 
-_SEEDS, _FEW_OF_SPANS, _FEW_SAMPLED = 3, 20_000, 50_000
+_SEEDS, _FEW_OF_SPANS, _FEW_SAMPLED, _FEW_WORDS_SAMPLED = 3, 20_000, 50_000, 100_000
 """The seeds of models of fewer tokens: of spans, and of chains by methods that sample large sources, of which each seed
-sees other sentences (docs/learners.md has what their mean gains)."""
+sees other sentences; segmenters gain the most (docs/learners.md)."""
 
 MethodOptions = TypeVar("MethodOptions", bound=Options)
 
@@ -124,7 +124,8 @@ class Job:
     def average_seeds(self) -> int:
         """How many seeds the model is the mean of: as the plan says, or more than one where the target is small."""
         plan, tokens = self.plan, self._target_tokens
-        few = max(_FEW_OF_SPANS if plan.task == SPANS else 0, _FEW_SAMPLED if METHODS[self.method].balances else 0)
+        sampled = _FEW_WORDS_SAMPLED if plan.task == "segment" else _FEW_SAMPLED
+        few = max(_FEW_OF_SPANS if plan.task == SPANS else 0, sampled if METHODS[self.method].balances else 0)
         is_usual = tokens < few and plan.task != PARSE and not plan.folder and has_seed(plan.learner)
         return plan.average_seeds or (_SEEDS if is_usual else 1)
 

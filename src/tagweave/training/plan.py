@@ -220,7 +220,7 @@ class TrainingPlan:
     average_seeds: int | None = option(
         None,
         "Train with N seeds side by side, and keep the mean of their weights. Default: 3 for few tokens of the task"
-        " spans, or of the target of a coupled or merged tagger, and no network, else 1.",
+        " spans, or of the target of a coupled or merged model, and no network, else 1.",
         "N",
         1,
         panel="Learning",
