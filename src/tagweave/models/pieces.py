@@ -201,7 +201,7 @@ class PieceEncoder(CascadeEncoder):
 def words_first(segmenter: ChainModel, tagger: ChainModel) -> ChainModel:
     """Return a tagger of words as a model of text, which a segmenter of the same guideline cuts into words.
 
-    Its labels are those of words in the segmenter's coding (`S-NN` in BMES).
+    Its labels name whole words in the segmenter's coding (`S-NN` in BMES).
     """
     space, coding = tagger.space, segmenter.coding
 
