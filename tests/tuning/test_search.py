@@ -92,6 +92,17 @@ def test_the_chosen_trial_is_the_best_with_other_seeds(plan: TrainingPlan) -> No
     assert tuning.best == max(tuning.finalists, key=lambda each: each.mean).trial
 
 
+def test_nothing_is_tried_twice(plan: TrainingPlan, tmp_path: Path) -> None:
+    told: list[str] = []
+    ranges, study = {"weights": "choice:all,observed", "batch": "int:4:5"}, tmp_path / "study"
+    tuning = tw.tune(plan, ranges, 8, 0, study=study, tell=told.append)
+    tried = [(each.values["weights"], each.values["batch"]) for each in tuning.trials]
+    assert tried[0] == (None, 4)  # the plan
+    assert sorted(tried[1:]) == [("all", 4), ("all", 5), ("observed", 4), ("observed", 5)]
+    assert "the search space has hardly other values than those of 5 trials: the search ends" in told
+    assert essence(tw.tune(plan, ranges, 8, 0, study=study, tell=told.append)) == essence(tuning)
+
+
 def test_methods_race_once_for_all_trials(plan: TrainingPlan) -> None:
     told: list[str] = []
     ours, other = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))

@@ -174,7 +174,7 @@ def search(
     """Run the trials that a study still lacks, and choose the best plan; `finished` is called after every trial."""
     check(space.plan)
     base = plan_task(space.plan, executor, compare=False)
-    for task, outcome in executor.outcomes(carry_out_trial, _tasks(space, study, base, how), ahead=False):
+    for task, outcome in executor.outcomes(carry_out_trial, _tasks(space, study, base, how, tell), ahead=False):
         finished(_told(study, task, outcome))
     ranked = best_of(study.trials())
     if not ranked:
@@ -189,10 +189,13 @@ def plan_of(space: Space, trial: Trial) -> TrainingPlan:
     return space.plan if trial.is_default else space.with_values(trial.values)
 
 
-def _tasks(space: Space, study: Study, base: PlanTask, how: Search) -> Iterator[TrialTask]:
+def _tasks(space: Space, study: Study, base: PlanTask, how: Search, tell: Callable[[str], None]) -> Iterator[TrialTask]:
     """Yield the trials that the study still lacks; each is chosen when a worker is free for it."""
     while study.begun < how.trials:
-        number, values = study.ask(space.plan.seed)
+        if (asked := study.ask(space.plan.seed)) is None:
+            tell(f"the search space has hardly other values than those of {study.begun} trials: the search ends")
+            return
+        number, values = asked
         plan = space.with_values(values) if values else space.plan
         yield TrialTask(number, replace(base, plan=plan.to_json()), study.curves() if how.prunes else ())
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TrialOutcome = Literal["complete", "pruned", "failed"]
 _DEFAULT, _SECONDS, _PROBLEM = "default", "seconds", "problem"
+_DRAWS = 50  # of values for a trial, until some are new
 
 
 class StudyError(TagweaveError):
@@ -82,26 +83,37 @@ class Study:
         """How many trials have begun, finished ones included."""
         return len(self._begun())
 
-    def ask(self, seed: int) -> tuple[int, dict[str, Any]]:
+    def ask(self, seed: int) -> tuple[int, dict[str, Any]] | None:
         """Begin a trial: its number for `tell`, and its values by name; none for the plan itself.
 
-        The same seed gives the same values after the same outcomes, whether or not the search was interrupted.
+        The same seed gives the same values after the same outcomes, whether or not the search was interrupted. Values
+        of an earlier trial are drawn again; `None` if no others come up.
         """
         from optuna.samplers import TPESampler
+        from optuna.trial import TrialState
 
         mixed = np.random.SeedSequence([seed, self.begun]).generate_state(1)
         self._study.sampler = TPESampler(seed=int(mixed[0]))
-        trial = self._study.ask()
-        self._running[trial.number] = trial
+        tried = [each.params for each in self._begun()]
+        for _ in range(_DRAWS):
+            trial = self._study.ask()
+            values = self._values(trial)
+            if trial.params not in tried:
+                self._running[trial.number] = trial
+                return trial.number, values
+            self._study.tell(trial, state=TrialState.FAIL)
+        return None
+
+    def _values(self, trial: optuna.trial.Trial) -> dict[str, Any]:
         if trial.user_attrs.get(_DEFAULT):
             for name in self._own_values():
                 _suggest(trial, name, self._space.ranges[name])
-            return trial.number, {}
+            return {}
         values: dict[str, Any] = {}
         for name, each in self._space.ranges.items():
             if self._space.applies(name, values):
                 values[name] = _suggest(trial, name, each)
-        return trial.number, values
+        return values
 
     def tell(self, number: int, result: PlanResult) -> Trial:
         from optuna.trial import TrialState
