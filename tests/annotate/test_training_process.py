@@ -117,6 +117,33 @@ def test_a_training_that_fails_is_tried_again_with_more_judgements(store: Store,
     assert process.exitcode == 0
 
 
+def test_a_process_ends_that_is_terminated_while_python_removes_an_object(
+    store: Store, plan: Plan, tmp_path: Path
+) -> None:
+    """Python drops what a handler raises there."""
+    path = tmp_path / "watching.py"
+    path.write_text(
+        f"""
+import os, signal
+from tagweave.annotate.retraining import Plan, Store, watch
+from tagweave.annotate.task import Rule, Settings
+
+class Removed:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+
+def models(store, of=Store.models):
+    Removed()
+    return of(store)
+
+Store.models = models
+watch({plan!r}, os.getppid())
+""",
+        encoding="utf-8",
+    )
+    assert subprocess.run([sys.executable, str(path)], timeout=60, capture_output=True, check=False).returncode == 0
+
+
 def test_a_process_that_died_is_followed_by_another_with_new_judgements(
     store: Store, plan: Plan, slow: Plan, tmp_path: Path, impatient: None, caplog: pytest.LogCaptureFixture
 ) -> None:

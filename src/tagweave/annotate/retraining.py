@@ -141,19 +141,28 @@ def watch(plan: Plan, parent: int) -> None:
 
     Of several processes in one folder the first trains; the next waits until the first has ended.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    ended: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        ended.append(number)
+        sys.exit(0)  # Python drops this in a `__del__`
+
+    def is_wanted() -> bool:
+        return not ended and os.getppid() == parent
+
+    signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     os.nice(_NICE)
     folder, tried = Path(plan.folder), 0
     folder.mkdir(parents=True, exist_ok=True)
     store, lock = Store.open(plan.url, plan.settings), None
-    while os.getppid() == parent:
+    while is_wanted():
         try:
             if lock := lock or take(folder / _LOCK):
                 used, last = max(tried, *(each.judgement for each in store.models()), 0), store.last_judgement()
                 if last - used >= plan.every:
                     tried = last
-                    retrain(store, plan, lambda: os.getppid() == parent)
+                    retrain(store, plan, is_wanted)
         except (ValueError, KeyError, OSError, SQLAlchemyError, subprocess.SubprocessError) as error:
             _LOG.error("training: %s", error)  # it may succeed with the next judgements
         time.sleep(_PAUSE)
