@@ -112,6 +112,10 @@ def test_methods_race_once_for_all_trials(plan: TrainingPlan) -> None:
     assert sum("methods race" in line for line in told) == 1
     assert tuning.plan.method in ("stacked", "coupled")
     assert tuning.space.ranges.keys() > usual_ranges(plan).keys()  # those of the method, too
+    told.clear()
+    of_methods = tw.tune(of_two, {"method": "choice:coupled,stacked"}, 3, 0, tell=told.append)
+    assert [each.values["method"] for each in of_methods.trials[1:]] in (["coupled", "stacked"], ["stacked", "coupled"])
+    assert not any("methods race" in line for line in told)
 
 
 def test_trials_that_fall_behind_are_pruned() -> None:

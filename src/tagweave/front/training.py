@@ -305,8 +305,8 @@ def tune(
     """Search for values of a plan that reach a higher development score: `tagweave tune` in Python.
 
     Args:
-        plan: the plan, its JSON, or the file of that; it has development data. Where it names no method and methods
-            race, they race once, before the trials.
+        plan: the plan, its JSON, or the file of that; it has development data. Where neither it nor the search names
+            methods, or sources, those that race do so once, before the trials.
         search: ranges by the names of fields of the plan, of settings of its learner and of options of its method:
             `"log:0.01:1"` or `{"log": [0.01, 1]}`; also `float`, `int`, `int-log` and `choice`. By default those that
             suit the learner and the method.
@@ -340,7 +340,10 @@ def tune(
 
     how, given = Search(trials, seeds, prune), _plan(plan)
     check(given)
-    space = Space.of(decided(job_of(given, Run(tell=tell))).plan, search or {})
+    job = job_of(given, Run(tell=tell))
+    if not any(name.split(".")[0] in ("method", "sources") for name in search or ()):
+        job = decided(job)  # a plain model that wins leaves no sources
+    space = Space.of(job.plan, search or {})
 
     with (
         opened(space, None if study is None else fspath(study)) as kept,
