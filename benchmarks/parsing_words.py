@@ -43,7 +43,8 @@ def tagweave(folder: Path, of_gold: bool) -> dict[str, float]:
     from tagweave.training.recipe import Recipe
     from tagweave.training.task import Task
 
-    begin, tagging, run = time.process_time(), Recipe(Task("tag")), Run(Schedule(PASSES["tagger"]))
+    begin = time.process_time()
+    tagging, run = Recipe(Task("tag")), Run(Schedule(PASSES["tagger"]))
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in (TRAIN, DEV, TEST)}
     texts = {name: with_column(text, _FEATS) for name, text in texts.items()}
     for column, field in _COLUMNS.items():

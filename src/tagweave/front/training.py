@@ -329,9 +329,6 @@ def tune(
         ClusterError: the cluster cannot be reached, or a worker died.
     """
     from tagweave.cluster.executor import executor_at
-    from tagweave.learning.run import Run
-    from tagweave.training.methods.auto import decided
-    from tagweave.training.resolve import job_of
     from tagweave.tuning.search import Search, check
     from tagweave.tuning.search import search as carry_out
     from tagweave.tuning.space import Space
@@ -340,10 +337,7 @@ def tune(
 
     how, given = Search(trials, seeds, prune), _plan(plan)
     check(given)
-    job = job_of(given, Run(tell=tell))
-    if not any(name.split(".")[0] in ("method", "sources") for name in search or ()):
-        job = decided(job)  # a plain model that wins leaves no sources
-    space = Space.of(job.plan, search or {})
+    space = Space.of(_raced(given, search or (), tell), search or {})
 
     with (
         opened(space, None if study is None else fspath(study)) as kept,
@@ -352,6 +346,21 @@ def tune(
         if done := len(kept.trials()):
             tell(f"{done} of {trials} trials are in the study already")
         return carry_out(space, kept, executor, how, finished or (lambda trial: tell(line(trial, trials))), tell)
+
+
+def _raced(plan: TrainingPlan, searched: Iterable[str], tell: Tell) -> TrainingPlan:
+    """Return a plan with all its choices made, by a race of methods if there is one to make.
+
+    Where methods or sources are searched there is no race: a plain model that won would leave no sources.
+    """
+    from tagweave.learning.run import Run
+    from tagweave.training.methods.auto import decided
+    from tagweave.training.resolve import job_of
+
+    job = job_of(plan, Run(tell=tell))
+    if any(name.split(".")[0] in ("method", "sources") for name in searched):
+        return job.plan
+    return decided(job).plan
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:

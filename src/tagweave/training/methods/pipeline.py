@@ -70,14 +70,14 @@ def _fit(job: Job) -> Any:
     segmenter, tagger = _STEPS
     job.run.tell(f"first {_STEPS[segmenter]}, then {_STEPS[tagger]}")
     first = train(_step(job, segmenter))
-    segments = first.fitted.finished_model()
+    first.fitted.outcome.check_finished()
     second = train(_step(job, tagger))
-    model, outcome = words_first(segments, second.fitted.model), second.fitted.outcome
-    facts: dict[str, Any] = {"steps": {segmenter: _facts(first), tagger: _facts(second)}}
+    model, outcome = words_first(first.fitted.model, second.fitted.model), second.fitted.outcome
+    about = {**model.about, "steps": {segmenter: _facts(first), tagger: _facts(second)}}
     if job.dev is not None:
         score = dev_score(model, job.recipe.task.prepare(job.dev), job.recipe.threads)(model.weights)
-        outcome, facts["dev_score"] = replace(outcome, score=score), score
-    return Fitted(replace(model, about={**model.about, **facts}), outcome)
+        outcome, about = replace(outcome, score=score), {**about, "dev_score": score}
+    return Fitted(replace(model, about=about), outcome)
 
 
 def _facts(training: Training) -> dict[str, Any]:
