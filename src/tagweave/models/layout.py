@@ -21,6 +21,7 @@ from tagweave.kernels import hashing
 _FEATURES = 1 << 16  # checked at a time
 CELL = np.uint16
 """The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
+_CODES = 1 << 32  # more than there are cells
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,22 @@ class Layout:
     @classmethod
     def union(cls, layouts: Sequence[Layout]) -> Layout:
         """Return the pairs that any of several layouts of observed pairs of the same features has."""
-        width = 1 + max((int(each.cell.max()) for each in layouts if len(each.cell)), default=0)
-        features = len(layouts[0].ptr) - 1
-        codes = np.zeros(0, np.int64)
-        for each in layouts:
-            of = np.repeat(np.arange(features, dtype=np.int64), np.diff(each.ptr))
-            codes = np.union1d(codes, of * width + each.cell)
-        counts = np.bincount(codes // width, minlength=features)
-        return cls(_pointers(counts), (codes % width).astype(np.result_type(*(each.cell for each in layouts))))
+        features = np.arange(len(layouts[0].ptr) - 1)
+        return cls.of_codes(np.unique(np.concatenate([each.codes(features) for each in layouts])), len(features))
+
+    @classmethod
+    def of_codes(cls, codes: NDArray[np.int64], features: int) -> Layout:
+        """Return the layout of so many features whose weights have these rising codes."""
+        cells = codes % _CODES
+        counts = np.bincount(codes // _CODES, minlength=features)
+        return cls(_pointers(counts), cells.astype(np.result_type(CELL, np.min_scalar_type(cells.max(initial=0)))))
+
+    def codes(self, features: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a code for every weight: the number that its feature is to have, and its cell."""
+        of = np.repeat(np.arange(len(features)), np.diff(self.ptr))
+        cells: NDArray[Any] = self.cell if len(self.cell) else np.arange(len(of)) - self.ptr[of]
+        codes: NDArray[np.int64] = features[of] * _CODES + cells
+        return codes
 
 
 def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:

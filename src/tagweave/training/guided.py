@@ -45,6 +45,8 @@ from tagweave.training.tree_problem import TreeProblem, usual_templates
 from tagweave.training.tree_problem import prepare as prepare_trees
 
 _Layer = TypeVar("_Layer")
+_EPOCHS = 4
+"""Of a guide that is trained quickly."""
 
 
 def fit_stages(
@@ -91,6 +93,25 @@ def fit_guided(
     return fit_problem(
         problem, guided_recipe(recipe, target_corpora, guide), dev and _shown(dev, guide, recipe.threads), run
     )
+
+
+def fit_quickly(
+    target_corpora: Sequence[Corpus],
+    source_corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None,
+    runs: tuple[Run, Run],
+) -> Fitted:
+    """Fit both stages as a part of another model: a guide in few epochs, as its corpora are large.
+
+    Their `runs`, of the source and of the target, have checkpoints, which stay, so that a resumed fit has the same
+    models. Remove them after the fit of the whole.
+    """
+    schedule = runs[0].schedule
+    short = replace(schedule, iterations=min(schedule.iterations or _EPOCHS, _EPOCHS))
+    plain = replace(recipe, sample=(), average_seeds=1)
+    guide = fit(source_corpora, plain, run=replace(runs[0], schedule=short)).finished_model()
+    return fit_guided(target_corpora, guide, replace(recipe, sample=()), dev, runs[1])
 
 
 def prepare_guided(

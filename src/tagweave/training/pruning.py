@@ -31,7 +31,7 @@ from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import ProposingEncoder, likely_tags, proposal_column, proposals
 from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_guided
+from tagweave.training.guided import fit_quickly
 from tagweave.training.jackknife import in_characters, jackknifed
 from tagweave.training.recipe import Recipe
 
@@ -100,9 +100,6 @@ def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, 
             pairs = zip(tokens[at], labels, strict=True)
             tokens[at] = tokens[at].with_sentences(sentence.with_column(column, each) for sentence, each in pairs)
     return tokens
-
-
-_EPOCHS = 4  # of a tagger of a source, which is large
 
 
 @dataclass(frozen=True)
@@ -187,10 +184,7 @@ def fit_narrowing(
             taggers.update({(target, name): guided.model.encoder.guide, (name, target): guided.model})
             continue
         run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
-        schedule = of_source.schedule
-        short = replace(schedule, iterations=min(schedule.iterations or _EPOCHS, _EPOCHS))
-        plain[name] = fit(of[name], recipe, run=replace(of_source, schedule=short)).finished_model()
-        taggers[target, name] = plain[name]
-        taggers[name, target] = fit_guided(of[target], plain[name], recipe, dev, of_target).finished_model()
+        taggers[name, target] = fit_quickly(of[target], of[name], recipe, dev, (of_source, of_target)).finished_model()
+        taggers[target, name] = plain[name] = taggers[name, target].encoder.guide
     taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2) if other in plain})
     return Narrowing(taggers, threshold)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.errors import PlanError
+from tagweave.labels import SPANS
 from tagweave.options import option
 from tagweave.structures import CHAIN
 from tagweave.training.methods.method import Method, Options
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
+    from tagweave.models.chain import ChainModel
     from tagweave.training.coupled import Coupling
     from tagweave.training.job import Job
     from tagweave.training.pruning import Narrowing
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
+_POOLED = ("tag", SPANS)
+_SHARES = (0.0, 0.33, 0.5)
+"""The tasks in whose models a tagger has a share, and the shares that are tried (docs/coupled.md)."""
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
 
 
@@ -61,6 +66,15 @@ class CoupledOptions(Options):
         "At each token, consider only pairs of labels to which models of the single guidelines give at least this"
         " probability: faster where there are many pairs.",
         "PROBABILITY",
+        0,
+        1,
+    )
+
+    guided: float | None = option(
+        None,
+        "The share that a tagger of the target, which looks at labels of the source, has in the weights; 0: none."
+        " Default: for tags and spans of two guidelines 0, 0.33 or 0.5, as is best on dev (0.5 without dev); else 0.",
+        "SHARE",
         0,
         1,
     )
@@ -135,6 +149,8 @@ def _check(job: Job) -> None:
 
     if job.options(CoupledOptions).narrow and (task := job.plan.task) != "tag":
         raise PlanError(f"found `narrow` with the task {task}, expected tag")
+    if job.options(CoupledOptions).guided and (obstacle := _obstacle(job)):
+        raise PlanError(f"found `guided` with {obstacle}, expected it without")
     refuse_contradictions(job.data.corpora, job.recipe, _coupling(job).mappings)
 
 
@@ -164,7 +180,68 @@ def _fit(job: Job) -> Any:
         run.tell(line)
     recipe = for_bundles(job.recipe, len(problem.model.space))
     run.tell(sample_line(data.corpora, recipe.sample))
-    return fit_problem(problem, recipe, job.dev, run)
+    tagger = _guided(job, narrowing, target_dev)
+    fitted = fit_problem(problem, recipe, job.dev, run)
+    return fitted if tagger is None or fitted.outcome.interrupted else _pooled(job, fitted, tagger, target_dev)
+
+
+def _guided(job: Job, narrowing: Narrowing | None, dev: Corpus | None) -> ChainModel | None:
+    """Return a tagger of the target that looks at the labels of the source, if it is to have a share."""
+    from tagweave.models.guide import GuidedEncoder
+    from tagweave.training.guided import fit_quickly
+    from tagweave.training.methods.adaptation import STACKED
+
+    data, share = job.data, job.options(CoupledOptions).guided
+    suits = _obstacle(job) is None and (job.dev is None or dev is not None)
+    if not (share if share is not None else suits and job.plan.task in _POOLED):
+        return None
+    if narrowing is not None:
+        tagger = narrowing.taggers[data.guidelines[1], data.target]
+        return tagger if isinstance(tagger.encoder, GuidedEncoder) else None
+    fitted, run = job.guided, job.run
+    if fitted is None:
+        run.tell(f"first a tagger of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
+        recipe, runs = job.with_method(STACKED.name).recipe, (run.part("source-1"), run.part("target-1"))
+        fitted = fit_quickly(data.targets, data.sources, recipe, dev, runs)
+    model: ChainModel = fitted.finished_model()
+    return model
+
+
+def _obstacle(job: Job) -> str | None:
+    """Return why no tagger can have a share in the model, if there is a reason."""
+    if len(job.data.guidelines) > 2:
+        return "three guidelines"
+    if job.options(CoupledOptions).prune is not None:
+        return "`prune`"
+    return "a network" if job.plan.folder else None
+
+
+def _pooled(job: Job, fitted: Any, tagger: ChainModel, dev: Corpus | None) -> Any:
+    """Return the coupled model with a share of a tagger: the best on dev, if the plan has none."""
+    from tagweave.models.packing import rounded
+    from tagweave.models.pool import Pool
+    from tagweave.training.chain_problem import dev_score
+
+    model, tell, share = fitted.model, job.run.tell, job.options(CoupledOptions).guided
+    if model.space.views[0].names != tagger.space.views[0].names:
+        tell(f"no share of a tagger of TRAIN: other corpora have other labels of {job.data.target}, too")
+        return fitted
+    pool, scores = Pool.of(model, tagger), dict[float, float]()
+    if dev is None:
+        share = _SHARES[-1] if share is None else share
+    else:
+        bare = job.recipe.task.prepare(dev.map(lambda each: each.with_layers_of([dev.guideline])))
+        score = dev_score(pool.model, bare, job.recipe.threads)
+        scores = {each: score(rounded(pool.weights(each))) for each in (_SHARES if share is None else (share,))}
+        share = max(scores, key=scores.__getitem__)
+        told = ", ".join(f"{each:.2g}: {value:.4f}" for each, value in scores.items())
+        tell(f"share of a tagger that looks at labels of {job.data.guidelines[1]}, dev: {told}")
+    if not share:
+        return fitted
+    about = {**model.about, "guided": share, "dev_score": scores.get(share)}
+    weights = rounded(pool.weights(share))
+    outcome = replace(fitted.outcome, score=scores.get(share))
+    return replace(fitted, model=replace(pool.model, weights=weights, about=about), outcome=outcome)
 
 
 def _automatic(job: Job, narrowing: Narrowing | None, target_dev: Corpus | None) -> tuple[TagMapping, ...]:

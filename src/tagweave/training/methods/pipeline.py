@@ -58,7 +58,8 @@ def _step(job: Job, task: str) -> Job:
     plan = replace(job.plan, task=task, coding=coding, templates=(), method=None, options=None)
     method = default_method(plan, job.data.targets, len(job.data.guidelines))
     plan = replace(plan, templates=templates_of(plan))
-    return replace(job, plan=plan, run=job.run.part(task).phase(_STEPS[task]), race={}).with_method(method)
+    run = job.run.part(task).phase(_STEPS[task])
+    return replace(job, plan=plan, run=run, plain=None, guided=None, race={}).with_method(method)
 
 
 def _fit(job: Job) -> Any:

@@ -1,0 +1,88 @@
+"""The mean of a coupled model and of a tagger of its target that looks at a guide's labels.
+
+Both are linear, so the mean of their weights, over the features of both, is one model: the geometric mean of their
+distributions (a logarithmic opinion pool), with a share s for the tagger,
+
+    log p(y, z | x) = (1 - s) coupled(x, y, z) + s guided(x, y) - log Z        y: labels of the target, z: of the source
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.features.encoder import FeatureIndex, TemplateEncoder
+from tagweave.kernels.perceptron import Weights
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import GuidedEncoder
+from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ChainParameters
+
+Floats = NDArray[Any]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A coupled model over the features of both, and the weights of each model among these, [parameters.size]."""
+
+    model: ChainModel
+    coupled: Floats
+    guided: Floats
+
+    @classmethod
+    def of(cls, coupled: ChainModel, guided: ChainModel) -> Pool:
+        """Pool two linear models; the templates of the guided one include those of the coupled one.
+
+        Raises:
+            ValueError: their labels of the target differ.
+        """
+        looking = guided.encoder
+        if coupled.space.views[0].names != guided.space.views[0].names:
+            raise ValueError("found a tagger of other labels than those of the coupled model's target")
+        assert isinstance(looking, GuidedEncoder) and isinstance(looking.encoder, TemplateEncoder)  # noqa: S101
+        own, others = (each.arrays()["index.codes"] for each in (coupled.encoder, looking.encoder))
+        index = FeatureIndex.of_codes(np.concatenate([own, others[~np.isin(others, own)]]))
+        encoder = TemplateEncoder(looking.encoder.templates, index, looking.encoder.lookups)
+        parts = [_Part(each, index.ids(codes).astype(np.int64)) for each, codes in ((coupled, own), (guided, others))]
+
+        views = range(len(coupled.space.views))
+        found = {at: [part.codes[at] for part in parts if at in part.codes] for at in views}
+        codes = {at: np.unique(np.concatenate(each)) for at, each in found.items() if each}
+        layouts = tuple(Layout.of_codes(codes[at], len(index)) if at in codes else None for at in views)
+        parameters = replace(coupled.linear, layouts=layouts, observed_transitions=None)
+        vectors = [part.among(parameters, codes) for part in parts]
+        model = replace(coupled, encoder=GuidedEncoder(encoder, looking.guide), parameters=parameters)
+        return cls(replace(model, weights=vectors[0]), *vectors)
+
+    def weights(self, share: float) -> Floats:
+        """Return the mean, with a share from 0 to 1 for the guided model."""
+        return (1 - share) * self.coupled + share * self.guided
+
+
+class _Part:
+    """The weights of one model by views, and the codes of these in a layout of `features`, the new number of each."""
+
+    def __init__(self, model: ChainModel, features: Ints) -> None:
+        self.weights, self.dtype = _by_view(model.linear, model.weights), model.weights.dtype
+        layouts = model.linear.layouts
+        self.codes = {at: each.codes(features) for at, each in enumerate(layouts) if each is not None}
+
+    def among(self, parameters: ChainParameters, codes: Mapping[int, Ints]) -> Floats:
+        """Return the same weights as a vector of parameters with more of them; `codes`: of theirs, by views."""
+        vector = np.zeros(parameters.size, self.dtype)
+        for at, weights in _by_view(parameters, vector).items():
+            if at in self.weights:
+                weights.emission[np.searchsorted(codes[at], self.codes[at])] = self.weights[at].emission
+                for new, old in zip(weights[1:], self.weights[at][1:], strict=True):
+                    new[...] = old
+        return vector
+
+
+def _by_view(parameters: ChainParameters, vector: Floats) -> dict[int, Weights]:
+    weighted = [at for at, layout in enumerate(parameters.layouts) if layout is not None]
+    return dict(zip(weighted, parameters.split(vector), strict=True))
