@@ -41,7 +41,7 @@ NORMS = {
     "auto": 13.3263326,
     "iterate": 15.4080598,
     "sources": 9.6775927,
-    "pipeline": 24.1311429,
+    "pipeline": 30.6363070,
     "single parser": 3.4118142,
     "stacked parser": 5.4373265,
 }

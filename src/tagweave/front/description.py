@@ -236,4 +236,5 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     facts += [f"round {about['round']}"] if "round" in about else []
     facts += [f"{rounds} rounds"] if "round" not in about and (rounds := of_method.get("rounds", 1)) > 1 else []
     facts += [f"mapping {' '.join(mapping)}"] if (mapping := of_method.get("mapping")) else []
+    facts += [f"share of the guided tagger {about['guided']:g}"] if "guided" in about else []
     yield (f"  {', '.join(facts)}")

@@ -92,6 +92,7 @@ ABOUT = record(
         "iterations": whole(),
         "round": whole(),
         "dev_score": nullable(number()),
+        "guided": number(0, 1),
         "dev_scores": mapping_of(number()),
         "steps": mapping_of(record({"method": text, "iterations": whole(), "dev_score": nullable(number())})),
         "parameters": record({}, {"threads": nullable(whole(0, 1 << 16))}, others=True),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
 _POOLED = ("tag", SPANS)
-_SHARES = (0.0, 0.33, 0.5)
-"""The tasks in whose models a tagger has a share, and the shares that are tried (docs/coupled.md)."""
+_SHARES, _SHARE = (0.0, 0.33, 0.5), 0.33
+"""The tasks in whose models a tagger has a share, the shares that are tried, and that without dev (docs/coupled.md)."""
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
 
 
@@ -73,7 +73,7 @@ class CoupledOptions(Options):
     guided: float | None = option(
         None,
         "The share that a tagger of the target, which looks at labels of the source, has in the weights; 0: none."
-        " Default: for tags and spans of two guidelines 0, 0.33 or 0.5, as is best on dev (0.5 without dev); else 0.",
+        " Default: for tags and spans of two guidelines 0, 0.33 or 0.5, as is best on dev (0.33 without dev); else 0.",
         "SHARE",
         0,
         1,
@@ -228,7 +228,7 @@ def _pooled(job: Job, fitted: Any, tagger: ChainModel, dev: Corpus | None) -> An
         return fitted
     pool, scores = Pool.of(model, tagger), dict[float, float]()
     if dev is None:
-        share = _SHARES[-1] if share is None else share
+        share = _SHARE if share is None else share
     else:
         bare = job.recipe.task.prepare(dev.map(lambda each: each.with_layers_of([dev.guideline])))
         score = dev_score(pool.model, bare, job.recipe.threads)

@@ -1,0 +1,57 @@
+"""The share that a tagger which looks at labels of the source has in a coupled model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tagweave as tw
+from tagweave.corpus import sample
+from tagweave.errors import PlanError
+from tagweave.front.description import describe_model, model_lines
+from tagweave.learning.run import Silence
+from tagweave.models.guide import GuidedEncoder
+
+CTB, PD = (tw.load(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
+TRAIN, DEV = CTB.with_sentences(CTB.sentences[:40]), CTB.with_sentences(CTB.sentences[40:])
+
+
+def trained(**options: Any) -> Any:
+    options = {"task": "tag", "iterations": 3, "average_seeds": 1, **options}
+    return tw.train(TRAIN, options.pop("sources", [PD]), method="coupled", callback=Silence(), **options)
+
+
+def test_the_share_is_the_best_on_development_data() -> None:
+    scores = {share: trained(dev=DEV, guided=share).about["dev_score"] for share in (0.0, 0.33, 0.5)}
+    model = trained(dev=DEV)
+    assert model.about["dev_score"] == max(scores.values()) > scores[0.0]
+    assert scores[model.about["guided"]] == max(scores.values())
+    assert isinstance(model.chain.encoder, GuidedEncoder)
+
+
+def test_a_third_without_development_data(tmp_path: Path) -> None:
+    model = trained()
+    model.save(tmp_path / "model")
+    assert "share of the guided tagger 0.33" in [*model_lines(describe_model(tmp_path / "model"))][-1]
+    assert (model.about["guided"], model.about["dev_score"]) == (0.33, None)
+
+
+def test_none_for_words() -> None:
+    model = trained(task="segment", dev=DEV, narrow=None)
+    assert "guided" not in model.about
+    assert not isinstance(model.chain.encoder, GuidedEncoder)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"prune": 0.01}, "found `guided` with `prune`"),
+        ({"sources": [PD, f"other={sample.path('pd.txt')}"]}, "found `guided` with three guidelines"),
+    ],
+    ids=["pruned", "three"],
+)
+def test_where_a_share_is_refused(options: dict[str, Any], found: str) -> None:
+    with pytest.raises(PlanError, match=found):
+        trained(guided=0.5, **options)
