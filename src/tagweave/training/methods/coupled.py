@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
-_POOLED = ("tag", SPANS)
+_POOLED = ("tag", "segment", SPANS)
 _SHARES, _SHARE = (0.0, 0.33, 0.5), 0.33
 """The tasks in whose models a tagger has a share, the shares that are tried, and that without dev (docs/coupled.md)."""
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
@@ -73,7 +73,7 @@ class CoupledOptions(Options):
     guided: float | None = option(
         None,
         "The share that a tagger of the target, which looks at labels of the source, has in the weights; 0: none."
-        " Default: for tags and spans of two guidelines 0, 0.33 or 0.5, as is best on dev (0.33 without dev); else 0.",
+        " Default: for two guidelines, but not for segtag, 0, 0.33 or 0.5, as is best on dev (0.33 without dev).",
         "SHARE",
         0,
         1,
