@@ -59,7 +59,7 @@ for times, between, *options in runs:
         ("--dev {dev} --patience 4", "", 3),
         ("--learner lbfgs", "", 3),
         ("--source {words} --sample 10,15", ".source-1", 9),
-        ("--source {words} --sample 10,15 --narrow 0", ".mapping", 6),
+        ("--source {words} --sample 10,15 --narrow 0 --guided 0", ".mapping", 6),
         ("--source {words} --method stacked", ".source", 6),
     ],
     ids=["adagrad", "lbfgs", "narrowed", "coupled", "stacked"],

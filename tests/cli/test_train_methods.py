@@ -105,7 +105,7 @@ def test_first_models_are_told(couple, run, tmp_path, options, told):
     assert any(line.startswith(told) for line in lines)
     assert isinstance(model.encoder, ProposingEncoder) == ("--prune" in options)
     shown = run("info", tmp_path / "m").stdout
-    assert ("guided by a model of pd, which is part of it" in shown) == ("stacked" in options)
+    assert ("guided by a model of pd, which is part of it" in shown) == ("--prune" not in options)
 
 
 @pytest.mark.parametrize("task", ["tag", "segment", "segtag"])
@@ -152,8 +152,9 @@ def test_development_data_of_the_source(couple, files):
 
 def test_a_layer_that_is_named_is_the_only_one(couple, files):
     """Its sentences are evidence of one side; without a name of a layer both layers of the file are."""
-    alone, _ = couple("--mapping", "complete", "--narrow", 0, "--average-seeds", 1, source=f"{files / 'dev.tsv'}#pd")
-    both, _ = couple("--mapping", "complete", "--narrow", 0, source=str(files / "dev.tsv"))
+    options = ("--mapping", "complete", "--narrow", 0, "--guided", 0, "--average-seeds", 1)
+    alone, _ = couple(*options, source=f"{files / 'dev.tsv'}#pd")
+    both, _ = couple(*options, source=str(files / "dev.tsv"))
     assert not np.array_equal(alone.weights, both.weights)
     one_layer = load(f"{files / 'dev.tsv'}#pd").map(lambda sentence: sentence.with_layers_of(["pd"]))
     recipe = replace(RECIPE, sample=tuple(alone.about["recipe"]["sample"]))
@@ -226,7 +227,7 @@ def test_a_mapping_of_no_tag_of_the_corpora_is_told(run, tmp_path, task):
 
 def test_boundaries_alone_have_the_complete_mapping(run, files, tmp_path):
     command = ("train", "--task", "segment", f"ctb={files / 'ctb.txt'}", "--source", f"pd={files / 'pd.txt'}")
-    lines = run(*command, "-o", tmp_path / "m", *RUN).stderr.splitlines()
+    lines = run(*command, "--guided", 0, "-o", tmp_path / "m", *RUN).stderr.splitlines()
     assert any(line.startswith("16 bundles of labels (4 of ctb and 4 of pd)") for line in lines)
     assert not any(line.startswith("first") for line in lines)
     assert describe_model(tmp_path / "m")["about"]["plan"]["options"]["mapping"] == ["complete"]
@@ -270,7 +271,7 @@ def test_info_shows_guidelines_bundles_and_weights(run, couple, tmp_path):
     model, _ = couple("--mapping", "ctb-pd")
     told = json.loads(run("info", tmp_path / "m", "--json").stdout)
     sides = {view.guideline: list(view.names) for view in model.space.sides}
-    assert told["labels"] == sides and told["bundles"] == bundles(model) and told["guide"] is None
+    assert told["labels"] == sides and told["bundles"] == bundles(model) and told["guide"] == "pd"
     assert told["weighted"] == ["ctb", "pd", "ctb&pd"]
     assert [each["guideline"] for each in corpora_of(told["about"])] == ["ctb", "pd"]
     shown = run("info", tmp_path / "m").stdout
@@ -280,7 +281,7 @@ def test_info_shows_guidelines_bundles_and_weights(run, couple, tmp_path):
     assert f"weights: {sizes}\n" in shown and "method coupled, mapping ctb-pd" in shown
 
 
-@pytest.mark.parametrize(("options", "models"), [((), 3), (("--narrow", 0), 2), (("--method", "stacked"), 2)])
+@pytest.mark.parametrize(("options", "models"), [((), 3), (("--narrow", 0), 4), (("--method", "stacked"), 2)])
 def test_the_log_has_the_iterations_of_all_models(couple, tmp_path, options, models):
     couple(*options, "--log", tmp_path / "log")
     numbers = [json.loads(line)["number"] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
@@ -289,7 +290,7 @@ def test_the_log_has_the_iterations_of_all_models(couple, tmp_path, options, mod
 
 @pytest.mark.parametrize(
     ("options", "stop", "models"),
-    [((), 2, 3), ((), 5, 3), (("--narrow", 0), 1, 2), (("--method", "stacked"), 3, 2)],
+    [((), 2, 3), ((), 5, 3), (("--narrow", 0), 1, 4), (("--method", "stacked"), 3, 2)],
 )
 def test_an_interrupt_of_any_model_is_resumed(couple, tmp_path, interrupted, options, stop, models):
     couple(*options)
@@ -325,7 +326,7 @@ def test_an_interrupt_of_either_step_is_resumed(run, files, tmp_path, interrupte
 
 def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupted):
     own = write(tmp_path / "own", ["# ctb\tpd", "NN\tn"])
-    command = ("--mapping", own, "--narrow", 0)
+    command = ("--mapping", own, "--narrow", 0, "--guided", 0)
     with interrupted(1):
         couple(*command, code=130)
     refused = f"tagweave: {tmp_path / 'm'}.checkpoint: a checkpoint of another training run; delete it to start anew"

@@ -189,6 +189,8 @@ class LabelModel(Model):
         sentence = self._sentence(words)
         if given is not None and given not in sentence.layers:
             raise CorpusError(f"the layers {', '.join(sentence.layers) or 'none'}", f"a layer {given!r}")
+        if given is None:
+            sentence = sentence.with_layers_of(())  # a guide would look at them
         predictor = self.under((to,) if to else ())
         [tokens] = predictor.tokens([sentence], given)
         [table] = predictor.probabilities([sentence], given)

@@ -36,7 +36,7 @@ class Pool:
 
     @classmethod
     def of(cls, coupled: ChainModel, guided: ChainModel) -> Pool:
-        """Pool two linear models; the templates of the guided one include those of the coupled one.
+        """Pool two linear models; the guided one has all templates of the coupled one.
 
         Raises:
             ValueError: their labels of the target differ.
