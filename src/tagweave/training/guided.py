@@ -107,11 +107,10 @@ def fit_quickly(
     Their `runs`, of the source and of the target, have checkpoints, which stay, so that a resumed fit has the same
     models. Remove them after the fit of the whole.
     """
-    schedule = runs[0].schedule
+    schedule, recipe = runs[0].schedule, replace(recipe, sample=())
     short = replace(schedule, iterations=min(schedule.iterations or _EPOCHS, _EPOCHS))
-    plain = replace(recipe, sample=(), average_seeds=1)
-    guide = fit(source_corpora, plain, run=replace(runs[0], schedule=short)).finished_model()
-    return fit_guided(target_corpora, guide, replace(recipe, sample=()), dev, runs[1])
+    guide = fit(source_corpora, replace(recipe, average_seeds=1), run=replace(runs[0], schedule=short)).finished_model()
+    return fit_guided(target_corpora, guide, recipe, dev, runs[1])
 
 
 def prepare_guided(

@@ -69,7 +69,6 @@ class CoupledOptions(Options):
         0,
         1,
     )
-
     guided: float | None = option(
         None,
         "The share that a tagger of the target, which looks at labels of the source, has in the weights; 0: none."
