@@ -28,7 +28,7 @@ from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
-from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled
+from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled, with_share
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_stages, merged
 from tagweave.training.pruning import Narrowing, Pruning, fit_narrowing, fit_pruning, with_proposals
@@ -116,7 +116,11 @@ class Cell(lab.Cell[Pair, Method]):
             case "coupled":
                 corpora, pruning = self._pruned(both, recipe)
                 narrowing = self._narrowing(both, recipe, dev)
-                return fit_coupled(corpora, recipe, self.coupling(narrowing), dev, run, pruning, narrowing)
+                fitted = fit_coupled(corpora, recipe, self.coupling(narrowing), dev, run, pruning, narrowing)
+                if self.method.guided and narrowing:
+                    tagger = narrowing.taggers[source.train.guideline, dev.guideline]
+                    fitted, _ = with_share(fitted, tagger, recipe, dev)
+                return fitted
             case "converted":
                 return fit([target.train, self.converted()], recipe, dev, run)
         raise ValueError(f"unknown system {self.method.system!r}")

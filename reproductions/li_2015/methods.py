@@ -27,6 +27,7 @@ class Method:
         source_sentences: M' of Algorithm 1; 0 takes that of the corpora.
         prune: the probability from which tags come into question (`Pruning`); 0: all do.
         narrow: the probability from which a tag that a corpus lacks comes into question (`Narrowing`); 0: all do.
+        guided: whether the two-stage tagger that narrows has the share in a coupled model that is best on dev.
         average_seeds: how many trainings the weights of the model are the average of.
         converter: of a converted corpus, the name of the coupled method that converts it.
         belief: of a converted corpus, `certain`: its tags are certain; `confidence`: believed as far as the coupled
@@ -41,6 +42,7 @@ class Method:
     source_sentences: int = 0
     prune: float = 0.0
     narrow: float = 0.0
+    guided: bool = False
     average_seeds: int = 1
     converter: str = "coupled"
     belief: str = "confidence"
@@ -61,6 +63,7 @@ NARROWED = Method("coupled, narrowed", "coupled", "automatic", narrow=0.01)
 NARROWED_SEPARATE = Method(
     "coupled, narrowed, separate features only", "coupled", "automatic", joint=False, narrow=0.01
 )
+GUIDED = Method("coupled, narrowed, two-stage shared", "coupled", "automatic", narrow=0.01, guided=True)
 TWO_STAGE_AVERAGED = Method("two-stage, three seeds in one", "two-stage", average_seeds=3)
 AVERAGED = Method("coupled, narrowed, three seeds in one", "coupled", "automatic", narrow=0.01, average_seeds=3)
 CONVERTED = Method("baseline + converted", "converted")

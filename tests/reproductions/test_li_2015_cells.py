@@ -14,7 +14,9 @@ from reproductions.li_2015.methods import (
     BASELINE,
     CONVERTED,
     COUPLED,
+    GUIDED,
     MERGED,
+    NARROWED,
     TWO_STAGE,
     Method,
 )
@@ -87,6 +89,12 @@ def test_the_converted_corpus_is_what_the_coupled_model_says(tagging: Pair, cach
     named = {(ctb, pd) for ctb, pd in met if ctb in ours and pd in theirs}  # others may meet any tag
     assert named <= mapping.pairs, "what is given is a hard constraint"
     assert met["PU", "w"] > 100
+
+
+def test_a_share_of_the_two_stage_tagger_is_taken_where_it_is_better_on_dev(tagging: Pair, cache: Cache) -> None:
+    alone, shared = (Cell(tagging, method, 0, cache).result() for method in (NARROWED, GUIDED))
+    assert shared["history"] == alone["history"]
+    assert shared["score"] == pytest.approx(share_right(tagging.target.dev, shared["dev"])) >= alone["score"]
 
 
 # conversion

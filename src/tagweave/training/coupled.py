@@ -26,7 +26,16 @@ from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in, scheme_of
+from tagweave.models.packing import rounded
+from tagweave.models.pool import Pool
+from tagweave.training.chain_problem import (
+    ChainProblem,
+    dev_score,
+    label_space,
+    prepare_corpora,
+    prepare_in,
+    scheme_of,
+)
 from tagweave.training.consistency import check_consistent, evidence_of
 from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.pruning import Narrowing, Pruning
@@ -36,6 +45,8 @@ _RARE = 10_000  # tokens: the automatic mapping drops pairs that occur less than
 _RATE, _BATCH = 0.07, 4  # of AdaGrad for bundles: best on ZX's dev, beside PD, of rates 0.05 to 0.2 and batches 2 to 64
 _INITIAL = 1e-8  # used when those were chosen
 _CELLS = 20_000  # pairs of bundles per sentence of a batch at most: an update moves them all, whatever the batch
+_SHARES, _SHARE = (0.0, 0.33, 0.5), 0.33
+"""The shares of a guided tagger that are tried, and that without development data (docs/coupled.md)."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +110,35 @@ def fit_coupled(
     """
     problem = prepare_coupled(corpora, recipe, coupling, pruning, narrowing)
     return fit_problem(problem, for_bundles(recipe, len(problem.model.space)), dev, run)
+
+
+def with_share(
+    fitted: Fitted, tagger: ChainModel, recipe: Recipe, dev: Corpus | None, share: float | None = None
+) -> tuple[Fitted, dict[float, float]]:
+    """Give a tagger of the target that looks at a guide's labels a share in a coupled model (`Pool`).
+
+    Returns the model with this share, or else with the best on `dev`, and the scores on `dev` by shares. The model of
+    the share 0 is the coupled one.
+
+    Raises:
+        ValueError: the models have other labels of the target.
+    """
+    pool, scores = Pool.of(fitted.model, tagger), dict[float, float]()
+    if dev is None:
+        share = _SHARE if share is None else share
+    else:
+        bare = recipe.task.prepare(dev.map(lambda each: each.with_layers_of([dev.guideline])))
+        score = dev_score(pool.model, bare, recipe.threads)
+        scores = {each: score(rounded(pool.weights(each))) for each in (_SHARES if share is None else (share,))}
+        share = max(scores, key=scores.__getitem__)
+    if not share:
+        return fitted, scores
+    model = replace(
+        pool.model,
+        weights=rounded(pool.weights(share)),
+        about={**fitted.model.about, "guided": share, "dev_score": scores.get(share)},
+    )
+    return replace(fitted, model=model, outcome=replace(fitted.outcome, score=scores.get(share))), scores
 
 
 def refuse_contradictions(corpora: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping] = ()) -> None:

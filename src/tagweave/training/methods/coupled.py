@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from tagweave.labels.mapping import TagMapping
     from tagweave.models.chain import ChainModel
     from tagweave.training.coupled import Coupling
+    from tagweave.training.fit import Fitted
     from tagweave.training.job import Job
     from tagweave.training.pruning import Narrowing
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
 _POOLED = ("tag", "segment", SPANS)
-_SHARES, _SHARE = (0.0, 0.33, 0.5), 0.33
-"""The tasks in whose models a tagger has a share, the shares that are tried, and that without dev (docs/coupled.md)."""
+"""The tasks in whose models a guided tagger has a share."""
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
 
 
@@ -215,32 +215,19 @@ def _obstacle(job: Job) -> str | None:
     return "a network" if job.plan.folder else None
 
 
-def _pooled(job: Job, fitted: Any, tagger: ChainModel, dev: Corpus | None) -> Any:
-    """Return the coupled model with a share of a tagger: the best on dev, if the plan has none."""
-    from tagweave.models.packing import rounded
-    from tagweave.models.pool import Pool
-    from tagweave.training.chain_problem import dev_score
+def _pooled(job: Job, fitted: Fitted, tagger: ChainModel, dev: Corpus | None) -> Fitted:
+    """Return the coupled model with a share of a tagger."""
+    from tagweave.training.coupled import with_share
 
-    model, tell, share = fitted.model, job.run.tell, job.options(CoupledOptions).guided
-    if model.space.views[0].names != tagger.space.views[0].names:
-        tell(f"no share of a tagger of TRAIN: other corpora have other labels of {job.data.target}, too")
+    data, tell = job.data, job.run.tell
+    if fitted.model.space.views[0].names != tagger.space.views[0].names:
+        tell(f"no share of a tagger of TRAIN: other corpora have other labels of {data.target}, too")
         return fitted
-    pool, scores = Pool.of(model, tagger), dict[float, float]()
-    if dev is None:
-        share = _SHARE if share is None else share
-    else:
-        bare = job.recipe.task.prepare(dev.map(lambda each: each.with_layers_of([dev.guideline])))
-        score = dev_score(pool.model, bare, job.recipe.threads)
-        scores = {each: score(rounded(pool.weights(each))) for each in (_SHARES if share is None else (share,))}
-        share = max(scores, key=scores.__getitem__)
-        told = ", ".join(f"{each:.2g}: {value:.4f}" for each, value in scores.items())
-        tell(f"share of a tagger that looks at labels of {job.data.guidelines[1]}, dev: {told}")
-    if not share:
-        return fitted
-    about = {**model.about, "guided": share, "dev_score": scores.get(share)}
-    weights = rounded(pool.weights(share))
-    outcome = replace(fitted.outcome, score=scores.get(share))
-    return replace(fitted, model=replace(pool.model, weights=weights, about=about), outcome=outcome)
+    shared, scores = with_share(fitted, tagger, job.recipe, dev, job.options(CoupledOptions).guided)
+    if scores:
+        told = ", ".join(f"{share:.2g}: {score:.4f}" for share, score in scores.items())
+        tell(f"share of a tagger that looks at labels of {data.guidelines[1]}, dev: {told}")
+    return shared
 
 
 def _automatic(job: Job, narrowing: Narrowing | None, target_dev: Corpus | None) -> tuple[TagMapping, ...]:
