@@ -94,7 +94,8 @@ def test_the_converted_corpus_is_what_the_coupled_model_says(tagging: Pair, cach
 def test_a_share_of_the_two_stage_tagger_is_taken_where_it_is_better_on_dev(tagging: Pair, cache: Cache) -> None:
     alone, shared = (Cell(tagging, method, 0, cache).result() for method in (NARROWED, GUIDED))
     assert shared["history"] == alone["history"]
-    assert shared["score"] == pytest.approx(share_right(tagging.target.dev, shared["dev"])) >= alone["score"]
+    assert shared["score"] >= alone["score"]
+    assert shared["score"] == pytest.approx(share_right(tagging.target.dev, shared["dev"]))
 
 
 # conversion
