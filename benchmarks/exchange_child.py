@@ -25,7 +25,7 @@ _SECONDS = 30  # of the processor, after which a process is ended
 _BYTES = 6 << 30
 _LIBRARIES = (
     "tagweave.front.exchange",
-    "tagweave.exchange.load",
+    "tagweave.exchange.exports",
     "tagweave.exchange.inception",
     "tagweave.corpus.load",
 )
@@ -67,7 +67,7 @@ def child() -> Iterator[Child]:
 def _read(tool: str, path: str) -> tuple[str, str]:
     import tagweave as tw
     from tagweave.errors import is_for_users
-    from tagweave.exchange.load import TOOLS
+    from tagweave.exchange.exports import TOOLS
 
     how = {"misaligned": "unknown"} if tool in TOOLS else {}
     try:

@@ -29,7 +29,7 @@ from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, Layer, Sentence
 from tagweave.errors import is_for_users
-from tagweave.exchange.load import TOKEN_TOOLS, TOOLS
+from tagweave.exchange.exports import TOKEN_TOOLS, TOOLS
 
 PAGE = ROOT / "docs" / "results" / "exchange-formats.md"
 MEGABYTES, SECONDS = 1024, 10

@@ -13,7 +13,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError
 from tagweave.exchange.document import Mark
-from tagweave.exchange.load import tool
+from tagweave.exchange.exports import tool
 from tagweave.exchange.sentences import placed
 
 pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")

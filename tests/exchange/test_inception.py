@@ -14,8 +14,8 @@ import tagweave as tw
 from tagweave.corpus.candidates import Soft
 from tagweave.errors import CorpusError
 from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.exports import tool as named
 from tagweave.exchange.inception import TOOL
-from tagweave.exchange.load import tool as named
 
 cassis = pytest.importorskip("cassis", reason="the extra inception is not installed")
 

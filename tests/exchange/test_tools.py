@@ -17,7 +17,8 @@ from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange import TOOL_NAMES
 from tagweave.exchange.document import Document, Mark
-from tagweave.exchange.load import NAMES, TOOLS, check_tool, recognized, tool
+from tagweave.exchange.exports import NAMES, TOOLS, tool
+from tagweave.exchange.load import check_tool, recognized
 from tagweave.exchange.members import LIMITS
 from tagweave.exchange.sentences import Misalignment
 

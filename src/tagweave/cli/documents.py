@@ -35,7 +35,7 @@ def import_documents(
     """
     from tagweave.corpus.formats.registry import chosen_format
     from tagweave.corpus.load import save
-    from tagweave.exchange.load import TOKEN_TOOLS
+    from tagweave.exchange.exports import TOKEN_TOOLS
     from tagweave.front.exchange import read_documents
 
     check_outputs([output], files)

@@ -28,7 +28,7 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
     their layer. With one annotator the layer is called `tag`. Comments of sentences keep where they stood.
 
     Args:
-        tool: a name of `tagweave.exchange.load.TOOLS`, such as `doccano` or `brat`.
+        tool: a name of `tagweave.exchange.exports.TOOLS`, such as `doccano` or `brat`.
         paths: the files; documents of the same text are one.
         tell: receives notes on misaligned and overlapping spans, on documents without any, and on what the tool has and
             a corpus has not.
@@ -38,8 +38,9 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
-    from tagweave.exchange.load import NAMES, TOKEN_TOOLS, check_tool, documents_of
-    from tagweave.exchange.load import tool as named
+    from tagweave.exchange.exports import NAMES, TOKEN_TOOLS, documents_of
+    from tagweave.exchange.exports import tool as named
+    from tagweave.exchange.load import check_tool
     from tagweave.exchange.sentences import Notes, sentences
 
     how = options_of(DocumentOptions, "tw.read_documents", options)
@@ -66,7 +67,7 @@ def _read_tokens(
     tool: TokenTool, paths: Sequence[str | PathLike[str]], notes: Notes, tell: Callable[[str], None]
 ) -> Corpus:
     """Read a library's files: the last layer in which something is known is the corpus's own."""
-    from tagweave.exchange.load import known_layers
+    from tagweave.exchange.exports import known_layers
     from tagweave.exchange.members import Memory
 
     def leave_out(what: str) -> None:
@@ -107,7 +108,7 @@ def write_documents(
     """Write the spans of a corpus for an annotation tool to import; returns the number of documents.
 
     Args:
-        tool: a name of `tagweave.exchange.load.TOOLS`, such as `doccano` or `brat`.
+        tool: a name of `tagweave.exchange.exports.TOOLS`, such as `doccano` or `brat`.
         corpus: with labels of spans, or of tokens; comments of `read_documents` say which sentences are a document.
         path: the file; `-` is standard output.
         layers: whose spans are written; by default the corpus's guideline alone, of tokens all.
@@ -120,8 +121,8 @@ def write_documents(
         OSError: the file cannot be written.
     """
     from tagweave.corpus.files import written, written_bytes
-    from tagweave.exchange.load import TOKEN_TOOLS
-    from tagweave.exchange.load import tool as named
+    from tagweave.exchange.exports import TOKEN_TOOLS
+    from tagweave.exchange.exports import tool as named
     from tagweave.exchange.sentences import documents, placed
 
     corpus = corpus_of(corpus)

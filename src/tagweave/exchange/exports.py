@@ -1,0 +1,118 @@
+"""The tools whose files are read and written, and their exports as sentences."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError, ExchangeError
+from tagweave.exchange import answers, brat, datasets, docbin, inception, webanno_tsv
+from tagweave.exchange.document import Document, TokenTool, Tool
+from tagweave.exchange.json_exports import DOCCANO, LABEL_STUDIO, PRODIGY
+from tagweave.exchange.members import Memory
+from tagweave.exchange.sentences import Notes, annotators, joined, sentences
+from tagweave.exchange.tokens import tokenizer
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (DOCCANO, LABEL_STUDIO, PRODIGY, answers.TOOL, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
+}
+TOKEN_TOOLS: dict[str, TokenTool] = {tool.name: tool for tool in (datasets.TOOL, docbin.TOOL)}
+NAMES = (*TOOLS, *TOKEN_TOOLS)
+
+
+def tool(name: str) -> Tool:
+    """Look up a tool whose files have offsets. Raises ExchangeError if there is none."""
+    if name not in TOOLS:
+        raise ExchangeError(f"found the tool {name!r}, expected one of {', '.join(NAMES)}")
+    return TOOLS[name]
+
+
+class Export(NamedTuple):
+    """A file of a tool that is read as a corpus. `layer`: the one that is asked for."""
+
+    tool: str
+    path: str
+    layer: str | None
+
+    def error(self, found: str, expected: str, option: str = "") -> CorpusError:
+        """Return an error that names the command to run, with an option; `{}` in `expected` stands for it."""
+        path, output = map(shlex.quote, (self.path, f"{Path(self.path).name.partition('.')[0]}.conll"))
+        command = f"tagweave import {self.tool} {path}{option and f' --{option}'} -o {output}"
+        return CorpusError(found, expected.format(command), self.path)
+
+    def sentences(self, tell: Callable[[str], None] = lambda line: None) -> Sequence[Sentence]:
+        """Return its sentences, and tell the decisions about answers of a language model. Raises CorpusError."""
+        if self.tool in TOKEN_TOOLS:
+            left_out: Counter[str] = Counter()
+            given = TOKEN_TOOLS[self.tool].read(self.path, lambda what: left_out.update([what]))
+            read = [*Memory([self.path]).sentences(given)]
+            self._check_complete(left_out)
+            return known_layers(read)
+        notes = Notes()
+        documents, memory = documents_of(TOOLS[self.tool], [self.path], notes)
+        names = annotators(documents)
+        if len(names) > 1 and self.layer is None:
+            expected = f"one of them, {self.path}#{names[0]}, or a corpus of all: {{}}"
+            raise self.error(f"annotation by {' and '.join(names)}", expected)
+        if self.tool == answers.TOOL.name:
+            return _answers(documents, memory, notes, tell)
+        read = [*memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes))]
+        if notes.misaligned:
+            found = f"{notes.misaligned:,} spans that are not whole tokens of a line: {notes.shown[0]}"
+            raise self.error(found, "a choice: {} (or `misaligned=unknown`)", "misaligned widen")
+        if notes.empty:
+            found = f"{notes.empty:,} of {notes.documents:,} documents without any span"
+            expected = "a choice: {} if nobody found any in them, and `unmarked=empty-unknown` if nobody has begun"
+            raise self.error(found, expected, "unmarked outside")
+        if notes.overlapping:
+            raise self.error(f"{notes.overlapping:,} spans that overlap longer ones", "none; this leaves them out: {}")
+        self._check_complete(notes.left_out)
+        return read
+
+    def _check_complete(self, left_out: Counter[str]) -> None:
+        if left_out:
+            found = ", ".join(f"{count:,} {what}" for what, count in sorted(left_out.items()))
+            raise self.error(found, "what a corpus can hold; this command leaves these out: {}")
+
+
+def _answers(
+    documents: Sequence[Document], memory: Memory, notes: Notes, tell: Callable[[str], None]
+) -> Sequence[Sentence]:
+    """Return the sentences of answers: O where nothing is marked, spans widened to whole tokens; tell the changes."""
+    cut = "blanks" if answers.at_blanks(each.text for each in documents) else "words"
+    read = [*memory.sentences(sentences(documents, tokenizer(cut), "widen", "outside", notes))]
+    how = {"blanks": "tokens end at blanks", "words": "tokens end at blanks and punctuation"}[cut]
+    lines = [
+        *notes.lines("widen", "outside"),
+        f"{how}, and those in no span are O (`tagweave import answers` reads it in other ways)",
+    ]
+    tell("; ".join(lines))
+    return read
+
+
+def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[Document], Memory]:
+    """Return the documents of a tool's files, and what counts the memory for them. Raises CorpusError if it is much."""
+
+    def counted() -> Iterator[Document]:
+        for document in memory.documents(document for path in paths for document in tool.read(path)):
+            notes.left_out.update(document.left_out)
+            notes.tally.update(document.tally, f"line {document.location.line}: ")
+            yield document
+
+    memory = Memory([webanno_tsv.split_argument(path)[0] for path in paths])
+    documents = joined(counted())
+    memory.layers(documents, annotators(documents))
+    return documents, memory
+
+
+def known_layers(read: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    """Return the sentences without layers and heads in which nothing is known."""
+    known = {name for each in read for name, layer in each.layers.items() if any(layer) or each.rejected.get(name)}
+    trees = any(any(layer) for each in read for layer in each.heads.values())
+    return tuple(replace(each.with_layers_of(known), heads=each.heads if trees else {}) for each in read)
