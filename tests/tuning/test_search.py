@@ -115,6 +115,8 @@ def test_methods_race_once_for_all_trials(plan: TrainingPlan) -> None:
     told.clear()
     of_methods = tw.tune(of_two, {"method": "choice:coupled,stacked"}, 3, 0, tell=told.append)
     assert [each.values["method"] for each in of_methods.trials[1:]] in (["coupled", "stacked"], ["stacked", "coupled"])
+    with pytest.raises(PlanError, match="unknown name 'rat' in the search"):
+        tw.tune(of_two, {"rat": "log:0.01:1"}, 2, 0, tell=told.append)
     assert not any("methods race" in line for line in told)
 
 

@@ -356,7 +356,9 @@ def _raced(plan: TrainingPlan, searched: Iterable[str], tell: Tell) -> TrainingP
     from tagweave.learning.run import Run
     from tagweave.training.methods.auto import decided
     from tagweave.training.resolve import job_of
+    from tagweave.tuning.space import check_names
 
+    check_names(plan, searched)
     job = job_of(plan, Run(tell=tell))
     if any(name.split(".")[0] in ("method", "sources") for name in searched):
         return job.plan

@@ -206,14 +206,18 @@ class Space:
         _check_known("learner", learners, LEARNERS)
         _check_known("method", methods, METHODS)
         known = _places(self.plan, learners, methods)
+        _check_known("name", self.ranges, known)
         for name, each in self.ranges.items():
-            if name not in known:
-                raise PlanError(f"unknown name {name!r} in the search, expected one of {', '.join(known)}")
             alternatives = [{"learner": a, "method": b} for a in learners for b in methods]
             beside = next(values for values in alternatives if self.applies(name, values))
             for value in each.examples:
                 with as_plan_error():
                     checked(self.with_values({**beside, name: value}))
+
+
+def check_names(plan: TrainingPlan, names: Iterable[str]) -> None:
+    """Raise PlanError if a name means nothing with any learner and method, which a race may still have to choose."""
+    _check_known("name", names, _places(plan, LEARNERS, METHODS))
 
 
 def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
