@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 NAME = "auto"
 _PLAIN = "single"
 _ENTRANTS = {CHAIN: (_PLAIN, "stacked", "coupled"), TREE: (_PLAIN, "stacked", "transform")}
-"""The methods that race, the cheapest first: of equally good ones, it wins. Of chains, `transform` took as long as all
-others, and was at most 0.2 points better on dev (docs/results/race.md)."""
+"""The methods that race, the one that gains the most from all of the sources last. Of chains, `transform` took as long
+as all others, and was at most 0.2 points better on dev (docs/results/race.md)."""
 _OF_TAGGED_WORDS = (_PLAIN, "stacked", pipeline.METHOD.name)
 """Those of the task segtag: all pairs of tagged letters of two guidelines take gigabytes, so no coupled model races."""
 _ITERATIONS = 3
@@ -76,17 +76,14 @@ def decided(job: Job) -> Job:
 
 
 def _best(scores: Mapping[str, float], small: Job) -> str:
-    """Return the method with the best score; not the plain one if another is within its standard error.
+    """Return the last entrant within the standard error of the best score.
 
-    A race shows the others a part of their sources only, and what they make of all is compared with a plain model.
+    A race shows the methods a part of the sources only, and the last one gains the most from all of them. What it makes
+    of these is compared with a plain model.
     """
-    best = max(scores, key=scores.__getitem__)
-    others = {name: score for name, score in scores.items() if name != _PLAIN}
-    if best != _PLAIN or not others:
-        return best
-    second, score = max(others, key=others.__getitem__), scores[best]
-    is_level = score - others[second] < sqrt(score * (1 - score) / max(1, _judged(small)))
-    return second if is_level else best
+    best = max(scores.values())
+    error = sqrt(best * (1 - best) / max(1, _judged(small)))
+    return [name for name, score in scores.items() if score >= best - error][-1]
 
 
 def _judged(small: Job) -> int:
