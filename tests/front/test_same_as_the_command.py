@@ -38,7 +38,7 @@ NORMS = {
     "merged": 17.2117096,
     "subword": 7.5343748,
     "transform": 14.8764782,
-    "auto": 13.3263326,
+    "auto": 30.6363070,
     "iterate": 15.4080598,
     "sources": 9.6775927,
     "pipeline": 30.6363070,
