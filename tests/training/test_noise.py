@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import tagweave as tw
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.training import noise
 from tagweave.training.noise import Habits, as_evidence
 
 LABELS = ("B-LOC", "I-LOC", "B-PER", "I-PER", "O")
@@ -67,7 +70,7 @@ def test_a_second_model_finds_names_that_annotators_missed(capsys: pytest.Captur
     usual = tw.train(train, dev=dev, task="spans", iterations=6)
     said = capsys.readouterr().err
     assert "a second model learns how far" in said
-    assert "as TRAIN, with these labels" not in said
+    assert "so DEV is TRAIN" not in said
     plain = tw.train(train, dev=dev, task="spans", iterations=6, span_confidence=1.0)
     assert "a second model" not in capsys.readouterr().err
     assert usual.about["dev_score"] > plain.about["dev_score"] + 0.1
@@ -87,13 +90,41 @@ def test_right_labels_need_no_second_model(capsys: pytest.CaptureFixture[str]) -
     assert "a second model" not in capsys.readouterr().err
 
 
-def test_development_data_that_teach_more_than_wrong_labels_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def wrong_names() -> Corpus:
     """Where the words before names are marked, no likelihood of a label says where names are."""
     train = names(0, 80, 0.0)
     before = [[*each.layers["tag"][1:], ("O",)] for each in train]
-    wrong = train.with_sentences(each.with_layer("tag", row) for each, row in zip(train, before, strict=True))
-    tw.train(wrong, dev=names(1, 40, 0.0), task="spans", iterations=6)
-    assert "train on DEV with `sources=noisy=TRAIN`" in capsys.readouterr().err
+    return train.with_sentences(each.with_layer("tag", row) for each, row in zip(train, before, strict=True))
+
+
+def test_development_data_become_train_where_that_is_better(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is that of the plan that it stores. An interrupt keeps the model that there is."""
+    train, dev, test = wrong_names(), names(1, 52, 0.0), names(2, 40, 0.0)
+    options: dict[str, Any] = {"task": "spans", "iterations": 2}
+    usual = tw.train(train, dev=dev, **options)
+    assert "so DEV is TRAIN, and TRAIN is `sources=noisy=FILE`" in capsys.readouterr().err
+    plan, scores = usual.about["plan"], usual.about["dev_scores"]
+    assert plan["dev"] is None and plan["sources"][0]["guideline"] == "noisy" and plan["target"][0]["size"] == 52
+    assert scores["development data as TRAIN"] > scores["labels of TRAIN"] + 0.2
+    noisy = Corpus(tuple(each.renamed({"tag": "noisy"}) for each in train), "noisy")
+    by_hand = tw.train(dev, sources=noisy, **options)
+    assert usual.about["race"] == by_hand.about["race"]
+    assert [usual.tag(each) for each in test] == [by_hand.tag(each) for each in test]
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(noise, "fit_guided", stopped)
+    kept = tw.train(train, dev=dev, **options)
+    assert kept.about["plan"]["dev"]["size"] == 52 and not kept.about["plan"]["sources"]
+
+
+def test_train_keeps_its_role_where_its_labels_say_more(capsys: pytest.CaptureFixture[str]) -> None:
+    model = tw.train(names(0, 80, 0.55), dev=names(1, 8, 0.0), task="spans", iterations=6)
+    assert "DEV as TRAIN, with the labels of TRAIN as those of another guideline" in capsys.readouterr().err
+    assert not model.about["plan"]["sources"]
 
 
 def test_a_race_compares_plain_models_that_are_not_corrected_and_its_winner_one_that_is() -> None:

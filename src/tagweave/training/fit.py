@@ -32,11 +32,17 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model and how its training went. `counts`: counts of the training trees; `None` for chains."""
+    """A model and how its training went.
+
+    Attributes:
+        counts: counts of the training trees; `None` for chains.
+        doubted: the model of the labels of TRAIN as they are, if development data show that these often err.
+    """
 
     model: Any
     outcome: FitOutcome
     counts: TreebankCounts | None = None
+    doubted: Any = None
 
     def finished_model(self) -> Any:
         """Return the model; raise KeyboardInterrupt if the user stopped its training, and with it all that follows."""

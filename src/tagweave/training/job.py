@@ -28,6 +28,7 @@ from tagweave.training.guided import fit_stages, shared_templates
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.methods.auto import decided
 from tagweave.training.methods.method import Options
+from tagweave.training.noise import exchanged
 from tagweave.training.plan import LOOKUPS, with_names
 from tagweave.training.recipe import Recipe, by_words, has_seed, in_batches
 from tagweave.training.system import System, system_of
@@ -250,6 +251,8 @@ def train(job: Job, compare: bool = True) -> Training:
     method.check(job)
     if not compare or job.is_trial or method.compares or job.incomparable:
         fitted = method.fit(job)
+        if compare and fitted.doubted is not None:
+            return _with_better_roles(job, fitted, begin)
         if compare and data.has_sources and not (job.race or job.is_trial or method.compares):
             what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
             tell(f"{job.incomparable}: {what}")
@@ -274,3 +277,19 @@ def train(job: Job, compare: bool = True) -> Training:
             return Training(alone, plain, scores, seconds)
         tell(f"warning: the sources made the model worse; it is kept because of `method={job.method}`")
     return Training(job, fitted, scores, seconds)
+
+
+def _with_better_roles(job: Job, fitted: Fitted, begin: float) -> Training:
+    """Return the training in which development data and TRAIN exchange their roles if that is better, or this one."""
+    scores: dict[str, float] = {}
+    try:
+        if (found := exchanged(job, fitted)) is not None:
+            other, expected = found
+            training = train(other)
+            training.fitted.outcome.check_finished()
+            assert fitted.outcome.score is not None  # noqa: S101 - it was compared
+            scores = {"labels of TRAIN": fitted.outcome.score, "development data as TRAIN": expected}
+            return replace(training, scores=scores, seconds=time.perf_counter() - begin)
+    except KeyboardInterrupt:
+        fitted = replace(fitted, outcome=replace(fitted.outcome, interrupted=True))
+    return Training(job, fitted, scores, time.perf_counter() - begin)

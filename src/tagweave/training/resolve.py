@@ -21,7 +21,7 @@ from tagweave.training.guidelines import (
 from tagweave.training.incomplete import corpus_of
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job
-from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, usual, with_option
+from tagweave.training.methods import AUTO, METHODS, RACED, SINGLE, check_known, serving, typed, usual, with_option
 from tagweave.training.methods.method import Options
 from tagweave.training.methods.pipeline import JOINT
 from tagweave.training.plan import CorpusReference, TrainingPlan
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 
 _OF_NETWORKS = "adamw"
-_RACED = 50
-"""Sentences of TRAIN from which methods race."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def default_method(plan: TrainingPlan, targets: Sequence[Corpus], guidelines: in
     Methods race for several, or for words with tags, unless TRAIN is too small or options name a method.
     """
     is_named = plan.options or any(each.sample is not None for each in plan.corpora)
-    can_race = not is_named and sum(map(len, targets)) >= _RACED
+    can_race = not is_named and sum(map(len, targets)) >= RACED
     if guidelines == 1:
         return AUTO if can_race and plan.task == JOINT else SINGLE
     return AUTO if can_race else usual(STRUCTURES[plan.task])

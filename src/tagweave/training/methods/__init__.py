@@ -30,6 +30,8 @@ METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 
 SINGLE, COUPLED, TRANSFORM, AUTO = single.METHOD.name, coupled.METHOD.name, adaptation.TRANSFORM.name, auto.METHOD.name
 """The defaults: for corpora of one guideline; for few sentences of several, of taggers and parsers; else a race."""
+RACED = 50
+"""The number of sentences of TRAIN from which methods race."""
 
 
 def serving(structure: str) -> tuple[str, ...]:
