@@ -33,7 +33,7 @@ class TestTokens:
         ("name", "tokens"),
         [
             ("blanks", ["Ann's", "cat,", "2.5"]),
-            ("words", ["Ann", "'", "s", "cat", ",", "2", ".", "5"]),
+            ("words", ["Ann's", "cat", ",", "2.5"]),
             ("characters", [*"Ann'scat,2.5"]),
         ],
     )

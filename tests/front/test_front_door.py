@@ -89,6 +89,17 @@ def test_cutting(segmenter: Any, segtagger: Any) -> None:
     assert segtagger.tag([text, text]) == [tagged, tagged]
 
 
+def test_all_ways_of_cutting_agree_on_blanks(segmenter: Any, segtagger: Any, tmp_path: Path) -> None:
+    text = "他在\u00a0图书\u2003馆\u2028看\u0085书\u200b。"
+    words = segmenter.cut(text)
+    assert words[-1] == "。" and "".join(words) == "他在图书馆看书。" and not {"他在图", "书馆", "馆看"} & {*words}
+    assert [list(each.forms) for each in segmenter.words([text])] == [words]
+    (tmp_path / "in.raw").write_text(f"{text}\n", "utf-8")
+    segmenter.label_file(str(tmp_path / "in.raw"), str(tmp_path / "out.seg"))
+    assert (tmp_path / "out.seg").read_text("utf-8") == " ".join(words) + "\n"
+    assert [token.rpartition("/")[0] for token in segtagger.tag(text).split(" ")] == segtagger.cut(text)
+
+
 def test_completing_and_converting(coupled: Any, ctb: tw.Corpus, pd: tw.Corpus) -> None:
     converted = coupled.convert(pd)
     assert converted.guideline == "ctb" and all("ctb" in sentence.layers for sentence in converted)

@@ -147,6 +147,12 @@ def test_tags_stand_at_every_character_of_a_word():
     assert "tag" not in layers("去开会了", "开会")
 
 
+def test_blanks_of_entries_and_of_text_are_boundaries():
+    found = layers("在 云 计算\u00a0中\u2003心", "云 计算 20 nz", "中心 3 n")
+    assert found["segmentation"] == (("S",), ("S",), ("B", "S"), ("E", "S"), ("S",), ("S",))
+    assert not any(found["tag"])
+
+
 def test_of_a_phrase_only_the_ends_are_known():
     harvest = LexiconHarvest(LexiconMatcher((parse(["图书馆\tn", "开会\tv", "去"]),), minimum=1, phrases=3))
     (sentence,) = harvest.of(["去图书馆开会"])

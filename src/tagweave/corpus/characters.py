@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLANKS = " \t\u3000"
-"""The space, the tab, and the ideographic space, which separates words in some of the SIGHAN bakeoff's files."""
+"""What separates words in files: the space, the tab, and, in some of the SIGHAN bakeoff's, the ideographic space."""
+RAW_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b"
+"""What is no part of a word in raw text: all that Python calls blank, and the zero-width space."""
 _POINTS = 0x110000
 _HALF_AND_FULL_WIDTH = range(0xFF00, 0xFFF0)
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -8,25 +8,33 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 
+import regex
+
+from tagweave.corpus.word_boundaries import clusters, next_visible, runs, words
 from tagweave.errors import ExchangeError
 
 Offsets = tuple[int, int]
 Tokenizer = Callable[[str], list[Offsets]]
 """From a line of text to its tokens."""
 
-_PATTERNS = {"blanks": r"\S+", "words": r"\w+|[^\w\s]", "characters": r"\S"}
-TOKENIZERS = (*_PATTERNS, "spacy:LANGUAGE")
-"""What is between blanks; the same without punctuation, which is a token for each character; characters; spaCy's."""
+_TOKENIZERS: dict[str, Tokenizer] = {"blanks": runs, "words": words, "characters": clusters}
+TOKENIZERS = (*_TOKENIZERS, "spacy:LANGUAGE")
+"""What is between blanks; words and signs in any script; characters, that is, grapheme clusters; spaCy's."""
+
+
+def text_lines(text: str) -> list[str]:
+    """Return the lines of a text as those of a file: other characters that Python's `splitlines` takes are blanks."""
+    return [line.rstrip("\n") for line in StringIO(text, newline=None)]
 
 
 def tokenizer(name: str) -> Tokenizer:
     """Return a tokenizer by its name."""
     if not isinstance(name, str):
         raise ExchangeError(f"found the tokens {name!r}, expected one of {', '.join(TOKENIZERS)}")
-    if name in _PATTERNS:
-        pattern = re.compile(_PATTERNS[name])
-        return lambda text: [match.span() for match in pattern.finditer(text)]
+    if name in _TOKENIZERS:
+        return _TOKENIZERS[name]
     if not name.startswith("spacy:"):
         expected = f"one of {', '.join(TOKENIZERS)}, or a segmenter's model file"
         raise ExchangeError(f"found the tokens {name!r}, expected {expected}")
@@ -67,7 +75,7 @@ class Places:
     @cached_property
     def _runs(self) -> tuple[array[int], array[int]]:
         starts, stops = array("l"), array("l")
-        for run in re.finditer(r"\S+", self.text):
+        for run in regex.finditer(r"[^\s\p{Grapheme_Cluster_Break=Control}]+", self.text):
             starts.append(run.start())
             stops.append(run.end())
         return starts, stops
@@ -124,15 +132,20 @@ class TokenOffsets:
         offset = 0
         for number, form in enumerate(forms):
             for at, character in enumerate(without_blanks(form)):
-                while offset < len(text) and text[offset].isspace():
-                    offset += 1
-                if offset == len(text) or text[offset] != character:
+                end = offset
+                if not at:
+                    end = next_visible(text, offset)
+                else:
+                    while end < len(text) and text[end].isspace():
+                        end += 1
+                offset = text.find(character, offset, end + 1)
+                if offset < 0:
                     return None
                 if not at:
                     starts[offset] = number
                 offset += 1
             stops[offset] = number + 1
-        return cls(text, starts, stops) if not text[offset:].strip() else None
+        return cls(text, starts, stops) if next_visible(text, offset) == len(text) else None
 
     def tokens(self, start: int, stop: int) -> tuple[int, int] | None:
         """Return the tokens start .. stop - 1 of some characters; `None` if these are not whole tokens."""

@@ -15,7 +15,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence, kind_of
 from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.errors import StreamError
-from tagweave.exchange.tokens import tokenizer
+from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.label_model import Given, LabelModel, as_text, cut_by, read, sentence_of
 from tagweave.labels.transition_scheme import codes_spans
@@ -225,7 +225,7 @@ class Segmenter(LabelModel):
         """Cut a text into words. Blanks are boundaries; Latin words, numbers, URLs and e-mail addresses stay whole."""
         if not isinstance(text, str):
             raise TypeError(f"found {kind_of(text)}, expected a text; cut_all takes several")
-        return [word for words in self.cut_all(text.splitlines()) for word in words]
+        return [word for words in self.cut_all(text_lines(text)) for word in words]
 
     def cut_all(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Cut lines into words: a stream of any length, in the memory of one block."""
@@ -237,14 +237,14 @@ class Segmenter(LabelModel):
         if segmenter is None:
             yield from (list(sentence.forms) for sentence in self.words(lines))
         else:
-            yield from (line.split() for line in segmenter.segment(lines))
+            yield from (line.split(" ") if line else [] for line in segmenter.segment(lines))
 
     def tag(self, data: Any) -> Any:
         """Tag a text: words as `word/TAG`, separated by blanks; for several texts, a list."""
         if self.chain.task != "segtag":
             raise TypeError("found tag() with a segmenter without tags, expected cut(), or a model of the task segtag")
         if isinstance(data, str):
-            return "\n".join(as_text(sentence) for sentence in self.words(data.splitlines()))
+            return "\n".join(as_text(sentence) for sentence in self.words(text_lines(data)))
         if isinstance(data, (Mapping, Set, Sentence, Corpus)) or not isinstance(data, Iterable):
             raise TypeError(f"found {kind_of(data)}, expected a text or several: the model finds the words itself")
         return [self.tag(each) for each in data]

@@ -6,13 +6,16 @@ UTF-8, one entry a line, in any of these forms:
     word TAB TAG|TAG            the tags that the word may have
     word FREQUENCY              the frequency is ignored
     word FREQUENCY TAG          jieba's form, with fields separated by blanks
+    word TAG                    the same without a frequency; the tag has up to four small letters
 
 Blank lines are skipped, and so are byte order marks at the beginning of any line, so files may be concatenated. Several
-entries of a word become one entry with all their tags; a line without tags adds none. Words contain no blanks.
+entries of a word become one entry with all their tags; a line without tags adds none. Only words of jieba's forms may
+contain blanks.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates
 
-_FORMS = "word, word TAB TAG|TAG, word FREQUENCY, or word FREQUENCY TAG"
+_FORMS = "word, word TAB TAG|TAG, word FREQUENCY, word FREQUENCY TAG, or word TAG"
+_JIEBA = re.compile(r"(?P<word>.+?)(?:(?P<frequency> \d+)(?: (?P<tag>\S+))?| (?P<short>[a-z]{1,4}))?")
 _SPACES = BLANKS.replace("\t", "")
 
 
@@ -95,12 +99,13 @@ def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
         fields = [field.strip(_SPACES) for field in line.strip(_SPACES).split("\t")]
         word, tags = fields[0], fields[1:]
     else:
-        fields = line.replace("\u3000", " ").split(" ")
-        word, *tags = [field for field in fields if field]
-        if tags and tags[0].isdecimal():
-            tags = tags[1:]
-        elif tags:
+        fields = line.replace("\u3000", " ").split()
+        match = _JIEBA.fullmatch(" ".join(fields))
+        tags = [tag for tag in (match["tag"], match["short"]) if tag] if match else []
+        words = match["word"].split(" ") if match else fields
+        if len(words) > 1 and not (match and match["frequency"]) and (not tags or any(map(str.isdecimal, words))):
             raise CorpusError(f"the fields {line.strip(BLANKS)!r}", _FORMS, path, number)
+        word = " ".join(words)
     if len(tags) > 1:
         raise CorpusError(f"{len(fields)} fields", _FORMS, path, number)
     if tabbed and (not word or any(blank in text for text in (word, *tags) for blank in _SPACES)):

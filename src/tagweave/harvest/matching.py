@@ -19,7 +19,7 @@ from sys import intern
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.characters import BLANKS
+from tagweave.corpus.characters import RAW_BLANKS
 from tagweave.corpus.files import line_blocks
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Location, Sentence
@@ -38,7 +38,7 @@ class LexiconMatcher:
     Args:
         matching, minimum, agree: as in `LexiconOptions`.
         phrases: entries of at least this many characters may be several words: a word begins and ends where they do,
-            but their inside and their tags are unknown. `None`: every entry is one word.
+            but their inside and their tags are unknown. `None`: every entry without blanks is one word.
     """
 
     lexicons: tuple[Lexicon, ...]
@@ -76,7 +76,12 @@ class LexiconMatcher:
     def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
         """Return bool[K]: whether each span may be several words."""
         longest = np.inf if self.phrases is None else self.phrases - 1
-        return np.asarray(spans.stop - spans.start > longest)
+        return np.asarray((spans.stop - spans.start > longest) | self._with_blanks[spans.word])
+
+    @cached_property
+    def _with_blanks(self) -> NDArray[np.bool_]:
+        """bool[words]: whether each has a blank, which is a boundary in text."""
+        return np.array([not set(RAW_BLANKS).isdisjoint(word) for word in self.words], np.bool_)
 
     @cached_property
     def _tries(self) -> tuple[tuple[Trie | None, Trie | None], ...]:
@@ -191,9 +196,9 @@ def word_marks(
 
 
 def _sentence(line: str, marks: str, tags: list[Candidates] | None, location: Location) -> Sentence:
-    if any(blank in line for blank in BLANKS):
-        kept = [at for at, character in enumerate(line) if character not in BLANKS]
-        followed = [at + 1 == len(line) or line[at + 1] in BLANKS for at in kept]
+    if any(blank in line for blank in RAW_BLANKS):
+        kept = [at for at, character in enumerate(line) if character not in RAW_BLANKS]
+        followed = [at + 1 == len(line) or line[at + 1] in RAW_BLANKS for at in kept]
         marks = "".join("|" if blank else marks[at] for at, blank in zip(kept, followed, strict=True))
         tags = tags and [tags[at] for at in kept]
         line = "".join(line[at] for at in kept)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.characters import BLANKS, folded, public_points
+from tagweave.corpus.characters import RAW_BLANKS, folded, public_points
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Sentence
 
@@ -98,7 +98,7 @@ def _classes() -> NDArray[np.uint8]:
 
 def without_blanks(sentence: Sentence, whole_runs: bool = True) -> Sentence:
     """Return raw text without its blanks; the layer `segmentation` has the evidence of blanks and runs."""
-    kept = [at for at, form in enumerate(sentence.forms) if form not in BLANKS]
+    kept = [at for at, form in enumerate(sentence.forms) if form not in RAW_BLANKS]
     inside = joined("".join(sentence.forms)).tolist() if whole_runs else [False] * len(sentence)
     boundaries = ["|" if after - before > 1 else "-" if inside[after] else " " for before, after in pairwise(kept)]
     layer = segmentation_layer(boundaries) if kept else ()

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.characters import BLANKS, folded_points, public_points
+from tagweave.corpus.characters import RAW_BLANKS, folded_points, public_points
 from tagweave.errors import TagweaveError
 from tagweave.features.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.kernels.hashing import OUTSIDE
@@ -77,7 +77,7 @@ class Characters:
         classes = np.concatenate([number[known] - size, pad_classes, np.arange(class_count)]).astype(np.uint16)
         number[known] = np.arange(len(known))
         number = number[variants]
-        number[[ord(blank) for blank in BLANKS]] = BLANK
+        number[[ord(blank) for blank in RAW_BLANKS]] = BLANK
         pads = len(known) + np.arange(len(outside), dtype=np.uint16)
         same = np.concatenate([variants, POINTS + np.arange(len(outside), dtype=np.uint32)])
         return cls(identity, same, number, values, classes, size, pads.astype(np.uint16), class_count + len(outside))

@@ -323,7 +323,7 @@ def _tables(arrays: Arrays) -> kernels.Tables:
 class TableSegmenter:
     """Segments lines of raw text as `ChainPredictor` does, many times faster, on arrays of code points.
 
-    Blanks (space, tab, U+3000) are boundaries of words, and with `whole_runs` no word begins inside a Latin word, a
+    Blanks are boundaries of words, and with `whole_runs` no word begins inside a Latin word, a
     number, a URL or an e-mail address (`harvest.runs`). Weights are float32, and summed in another order than in
     `ChainPredictor`, so the two may differ where the scores of two segmentations differ only by rounding. Making the
     tables takes a second; `folder`, which nobody else may be able to write, keeps them.

@@ -16,6 +16,7 @@ from spacy.util import raise_error, registry
 
 from tagweave.corpus.files import in_blocks
 from tagweave.errors import PipelineError
+from tagweave.exchange.tokens import of_words, text_lines
 from tagweave.front.model import load_model
 from tagweave.models.storage import ModelFileError
 
@@ -205,17 +206,26 @@ class SegmenterTokenizer(PipelinePart):
 
     def pipe(self, texts: Iterable[str], batch_size: int = _TEXTS) -> Iterator[Any]:
         for batch in in_blocks(texts, batch_size):
-            lines = [each.splitlines() for each in batch]
+            lines = [text_lines(each) for each in batch]
             words = self.segmenter.cut_all(line for each in lines for line in each)
             for text, own in zip(batch, lines, strict=True):
                 yield self._doc(text, [word for found in islice(words, len(own)) for word in found])
 
     def _doc(self, text: str, words: Sequence[str]) -> Any:
         from spacy.tokens import Doc
-        from spacy.util import get_words_and_spaces
 
-        forms, blanks = get_words_and_spaces(words, text)
-        return Doc(self.vocab, words=forms, spaces=blanks)
+        forms: list[str] = []
+        spaces: list[bool] = []
+        at = 0
+        for start, stop in [*of_words(lambda _: words)(text), (len(text), len(text))]:
+            between = text[at:start]
+            if forms and between.startswith(" "):
+                spaces[-1], between = True, between[1:]
+            for form in filter(None, (between, text[start:stop])):
+                forms.append(form)
+                spaces.append(False)
+            at = stop
+        return Doc(self.vocab, words=forms, spaces=spaces)
 
 
 _TOKEN = ("tag", "pos", "ent_iob", "ent_type", "head", "dep", "is_sent_start")
