@@ -116,4 +116,5 @@ def clusters(text: str) -> list[Offsets]:
 
 def next_visible(text: str, start: int) -> int:
     """Return where the next token of a text may begin: behind blanks, and marks and format characters among these."""
-    return _BETWEEN.match(text, start).end()
+    match = _BETWEEN.match(text, start)
+    return start if match is None else match.end()

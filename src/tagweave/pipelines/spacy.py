@@ -5,7 +5,7 @@ A pipeline is saved with its models: their files are copied into it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -211,7 +211,7 @@ class SegmenterTokenizer(PipelinePart):
             for text, own in zip(batch, lines, strict=True):
                 yield self._doc(text, [word for found in islice(words, len(own)) for word in found])
 
-    def _doc(self, text: str, words: Sequence[str]) -> Any:
+    def _doc(self, text: str, words: list[str]) -> Any:
         from spacy.tokens import Doc
 
         forms: list[str] = []
