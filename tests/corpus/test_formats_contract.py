@@ -83,8 +83,8 @@ def test_names_and_extensions_are_of_one_format_each():
     assert all(extension == "." + extension.strip(".").lower() for extension in counts)
     assert layer_names() == {"tag", "segmentation", "upos", "xpos", "head"}
     assert chosen_format("raw", "x.seg") is FORMATS["raw"]
-    with pytest.raises(CorpusError, match="found the format 'csv', expected one of tagged, "):
-        chosen_format("csv", "x.seg")
+    with pytest.raises(CorpusError, match="found the format 'xls', expected one of tagged, "):
+        chosen_format("xls", "x.seg")
 
 
 @NAMES
@@ -140,6 +140,7 @@ SEEDS = {
     "1\tc\tX\t_\t_\t_\t_\tC:0.5|O:0.5\n",
     "columns": "# columns = form lemma ctb pd\n"
     "-DOCSTART-\t_\t_\t_\n\n# rejected = pd 1-2 X\na\tA\tX|Y\t_\nb\tB\t?\tO\n\nc\t\t\tZ\n",
+    "csv": 'Sentence #,Word,lemma,POS,Tag\nS 1,"a,""b",A,X|Y,_\n,b,B,?,O\n\nS 2,c,,,Z\n',
     "attributes": "b|s\tw=a\\:b\tn:2.5\n?\tw=x\\\\\n\te\n\nB\n",
 }
 PIECES = [
@@ -267,6 +268,15 @@ BAD_FILES = [  # what is found, and in which line
     ("columns", "a\tX\nb\tY|Y\n", 2, "a repeated alternative in 'Y|Y'"),
     ("columns", "# columns = form\na\n", 1, "the header '# columns = form'"),
     ("columns", "\n# columns = a b b\n# y = z\na\n", 2, "the header '# columns = a b b'"),
+    ("csv", "a,X\nb,Y\n", 1, "the first row 'a,X'"),
+    ("csv", "word,token,tag\n", 1, "the first row 'word,token,tag'"),
+    ("csv", "sentence,text,labels\n1,a b,X\n2,c,X,Y\n", 3, "4 values"),
+    ("csv", "word;tag\na;X\nb;Y\n", 1, "the columns word, tag"),
+    ("csv", "id,word,tag,tag\n", 1, "two columns 'tag'"),
+    ("csv", "sentence,word,tag\n1,a,X\n2,b,Y\n1,c,X\n", 4, "rows of the sentence '1' in two places"),
+    ("csv", 'sentence,word,tag\n1,"a,X\n', 2, "a quotation mark that is not closed"),
+    ("csv", "sentence,word,tag\n1,a,X\n1,,Y\n", 3, "an empty token"),
+    ("csv", "sentence,word,tag\n1,a,X\n1,b,Y|Y\n", 3, "a repeated alternative in 'Y|Y'"),
     ("attributes", "X\ta:b\n", 1, "the weight 'b' of 'a:b'"),
     ("attributes", "X\ta:nan\n", 1, "the weight 'nan' of 'a:nan'"),
     ("attributes", "X\ta\n\nX\ta\t\tb\n", 3, "an empty attribute"),
@@ -290,6 +300,9 @@ def in_kytea(segmentation, tags=(None, None)):
 UNWRITABLE = [
     *(("raw", Sentence(("a", form)), "expected forms of one character in raw text") for form in ("", "ab")),
     *(("segmented", Sentence(("a", form)), "neither empty nor has blanks") for form in ("", "a b", "a\u3000b", "a\tb")),
+    ("csv", Sentence((" a",), {"tag": (("X",),)}), "the value ' a', expected values without blanks around them"),
+    ("csv", Sentence(("a",), {"lemma": (("X",),)}), "the columns lemma"),
+    ("csv", Sentence(("a\nb",), {"tag": (("X",),)}), "the character '\\\\n' in a token"),
     ("columns", Sentence(("a",), {"tag": (("_",),)}), "the label '_', expected labels that do not mean unknown"),
     ("columns", Sentence(("a",), {"tag": (("-X-",),)}), "the label '-X-'"),
     ("columns", Sentence(("a",), {"tag": (("",),)}), "an empty label"),

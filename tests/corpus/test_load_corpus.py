@@ -140,8 +140,8 @@ def test_units(here):
 
 def test_format_overrides_what_the_file_looks_like(here):
     assert load(file("x.txt", "a/X b_Y\n"), format="raw")[0].forms == tuple("a/X b_Y")
-    with pytest.raises(CorpusError, match="found the format 'csv', expected one of tagged, tagged-underscore"):
-        load("x.txt", format="csv")
+    with pytest.raises(CorpusError, match="found the format 'xls', expected one of tagged, tagged-underscore"):
+        load("x.txt", format="xls")
 
 
 def test_empty_files(here):
@@ -302,7 +302,9 @@ OF_OTHERS = {
     "XML": ("\n<corpus>\n<s><w pos='N'>a</w></s>", "found XML, expected rows of `token TAB label`"),
     "HTML": ("<!DOCTYPE html>\n<p>a</p>", "found HTML, expected text, or what tagweave harvest markup makes of it"),
     "brat": ("T1\tPerson 0 12\tBarack Obama\nR1\tBorn Arg1:T1 Arg2:T2\nT2\tCity 20 25\tParis", "standoff .* of brat"),
-    "CSV": ("token,tag\nthe,DT\nword,NN\n.,.", "found comma-separated values, expected rows of"),
+    "CSV": ("Ann,NN\nthe,DT\nword,NN\n.,.", "found comma-separated values without titles, expected titles in"),
+    "CSV, quoted": ('"Ann","NN"\n"the","DT"\n"word","NN"\n', "found comma-separated values without titles"),
+    "CSV, blank fields": ("S 1,Ann,B-PER\n,left,O\n,Bay,B-LOC\n,.,O", "found comma-separated values without titles"),
     "WebAnno": (
         "#FORMAT=WebAnno TSV 3.3\n\n#Text=a b",
         "a TSV export of WebAnno .* import webanno-tsv",

@@ -60,7 +60,7 @@ def test_gzip_is_recognised_by_content(tmp_path):
 def test_bad_bytes(tmp_path, content, line, message):
     with pytest.raises(CorpusError) as caught:
         lines_of(tmp_path, content)
-    assert str(caught.value) == f"{tmp_path / 'x.txt'}:{line}: {message}"
+    assert str(caught.value).startswith(f"{tmp_path / 'x.txt'}:{line}: {message}")
 
 
 @pytest.mark.parametrize("cut", [5, 12, -4, None])

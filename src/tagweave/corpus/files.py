@@ -54,6 +54,7 @@ _KINDS = {
     b"SQLite": "a database",
     b"lCRF": "a model",
 }
+_ASCII = 128  # its bytes are below
 _FORBIDDEN = re.compile("[\0\r]")
 
 
@@ -185,7 +186,7 @@ def decode_line(line: bytes, path: str, number: int) -> str:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line ({error.reason})"
-        raise CorpusError(found, f"UTF-8{kind}", path, number) from error
+        raise CorpusError(found, f"UTF-8{kind or _other_encoding(line, error.start)}", path, number) from error
     text = text.removesuffix("\n").removesuffix("\r")
     if number == 1:
         text = text.removeprefix("\ufeff")
@@ -193,6 +194,13 @@ def decode_line(line: bytes, path: str, number: int) -> str:
         name = "a NUL character" if bad.group() == "\0" else "a carriage return inside the line"
         raise CorpusError(f"{name} at character {bad.start() + 1}", f"lines of text{kind}", path, number)
     return text
+
+
+def _other_encoding(line: bytes, at: int) -> str:
+    """Say how text is converted; a byte above 127 between two below is a letter of a European encoding."""
+    if max(line[max(0, at - 1) : at] + line[at + 1 : at + 2], default=0) < _ASCII:
+        return ": it looks like Windows-1252 (Latin-1), which `iconv -f WINDOWS-1252 -t UTF-8` converts"
+    return ": `iconv -f ENCODING -t UTF-8` converts text of another encoding"
 
 
 def _too_long(path: str, number: int) -> CorpusError:

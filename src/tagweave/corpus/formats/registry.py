@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from tagweave.corpus.formats import attributes, columns, conllu, conllu_plus, kytea, plain, tagged
+from tagweave.corpus.formats import attributes, columns, conllu, conllu_plus, kytea, plain, tables, tagged
 from tagweave.corpus.formats.format import FirstLines, Format, ModelLabels, Reader
 from tagweave.errors import CorpusError
 
@@ -21,6 +21,7 @@ _ALL = (
     conllu_plus.FORMAT,
     columns.FORMAT,
     attributes.FORMAT,
+    tables.FORMAT,
 )
 FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
 
@@ -81,7 +82,7 @@ _XML = re.compile(
     r"\s*<(?:\?xml\b|!DOCTYPE\b|!--|[a-z][\w:.-]*(?:\s+[\w:.-]+=[^<>]*>|/?>\s*(?:\n|<|\Z)))", re.IGNORECASE
 )
 _BRAT = re.compile(r"(?:[TREAMN]\d+\t\S+ \S.*|\*\t\S+ \S.*|#\d+\tAnnotatorNotes .*)")
-_SEPARATED = [re.compile(rf"[^\s{mark}]+(?:{mark}[^\s{mark}]*)*{mark}(?:[A-Z][\w$-]*|[^\s\w]+|_)") for mark in ",;"]
+_SEPARATED = [re.compile(rf"[^\s{mark}]*(?:{mark}[^\s{mark}]*)*{mark}(?:[A-Z][\w$-]*|[^\s\w]+|_)") for mark in ",;"]
 _ROWS = 3  # that separate their values alike
 _MOST = 0.9  # of the rows: a comma may itself be a token
 _EXPORTS = (  # the keys at the beginning of an export, what it is, and what can be read instead; the first fits
@@ -115,9 +116,10 @@ def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
 def _foreign_rows(rows: Sequence[str]) -> tuple[str, str] | None:
     if rows and rows[0].startswith("#FORMAT=WebAnno"):
         return "a TSV export of WebAnno or INCEpTION", f"{_IMPORT} webanno-tsv"
-    separated = max(sum(map(bool, map(each.fullmatch, rows[1:]))) for each in _SEPARATED)
-    if len(rows) >= _ROWS and separated >= _MOST * len(rows[1:]):
-        return "comma-separated values", _COLUMNS
+    unquoted = [row.replace('"', "") for row in rows[1:]]
+    separated = max(sum(map(bool, map(each.fullmatch, unquoted))) for each in _SEPARATED)
+    if len(rows) >= _ROWS and separated >= _MOST * len(rows[1:]) and tables.FORMAT.look(FirstLines(rows)) is None:
+        return "comma-separated values without titles", f"titles in the first row (format csv), or {_COLUMNS}"
     if any("\t" in row for row in rows) and all(map(_BRAT.fullmatch, rows)):
         return "standoff annotation of brat (.ann), whose text is another file", f"{_IMPORT} brat"
     return None
