@@ -91,13 +91,12 @@ REFUSED = [
     ("a file of brat", {"x.txt": "Ann", "x.ann": "T1\tPER 0 3\tAnn\n"}, TRAIN, "tagweave import brat x.txt"),
 ]
 WARNED = [
+    ("labels in small letters", {"x.txt": ENTITIES.lower()}, TRAIN, "code spans (b-loc b-per i-per o), so the task is"),
+    ("labels with colons", {"x.txt": ENTITIES.replace("-", ":")}, TRAIN, "not written so: B:PER"),
     ("columns swapped", {"x.txt": SWAPPED}, TRAIN, "are the columns swapped?"),
     ("no blank lines", {"x.txt": ENTITIES.replace("\n\n", "\n")}, TRAIN, "found 1 sentence of 80 tokens"),
     ("TRAIN in --dev", {"x.txt": ENTITIES, "y.txt": OTHERS + "\n" + rows(*NAMES[:4])}, DEV, "4 of 8 longer sentences"),
     ("TRAIN twice", {"x.txt": ENTITIES}, TRAIN.replace("x.txt", "x.txt x.txt"), "the same annotation as x.txt"),
-    ("labels in small letters", {"x.txt": ENTITIES.lower()}, TRAIN, "expected labels such as B-PER"),
-    ("labels with underscores", {"x.txt": ENTITIES.replace("-", "_")}, TRAIN, "not written so: B_PER"),
-    ("labels of BILOU", {"x.txt": ENTITIES.replace("B-LOC", "U-LOC")}, TRAIN, "write E- for L-, and S- for U-"),
     ("one typo in a label", {"x.txt": ENTITIES.replace("B-LOC", "B_LOC", 1)}, TRAIN, "B_LOC"),
     ("I after O", {"x.txt": ENTITIES.replace("B-", "I-", 1)}, f"{TRAIN} --task spans", "labels I that do not go on"),
     ("labels that TRAIN lacks", {"x.txt": ENTITIES, "y.txt": OTHERS.replace("LOC", "ORG")}, DEV, "ORG"),

@@ -88,6 +88,8 @@ def test_a_race_of_the_methods_is_the_default_from_fifty_sentences_on(run, tmp_p
         assert not any(line.startswith("no --dev") for line in lines)
     again = run("train", "--like", tmp_path / "m", corpora[0], "--source", corpora[1], "--print-plan").stdout
     assert json.loads(again)["method"] == "auto"  # also where `single` has won, which takes no sources
+    in_order = run("train", "--like", tmp_path / "m", *corpora[:2], "--print-plan")
+    assert (in_order.stdout, "becomes a source (--source)" in in_order.stderr) == (again, True)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import itertools
 import math
+import random
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -450,3 +451,45 @@ def test_the_coding_comes_back_from_a_file(tmp_path: Path) -> None:
 def test_other_codings_and_labels_are_refused(coding: str, labels: list[str]) -> None:
     with pytest.raises(ValueError, match="expected"):
         ChainCRF(coding=coding).fit(WORD_FEATURES, [labels])
+
+
+@ALL_ALGORITHMS
+def test_a_feature_of_any_size_leaves_the_others_to_be_learnt(algorithm: str) -> None:
+    draw = random.Random(0)
+    words = [[draw.choice("abcdef") for _ in range(4)] for _ in range(40)]
+    y = [["P" if word < "d" else "Q" for word in sentence] for sentence in words]
+    for size, told in (
+        (1.6e9, "large values of 'time' "),
+        (-1e6, "large values of 'time' "),
+        (1e-9, "values near 0 of "),
+    ):
+        X = [[{"w": word, "time": size * (1 + draw.random() / 10)} for word in sentence] for sentence in words]
+        with pytest.warns(UserWarning, match=told):
+            crf = ChainCRF(algorithm, max_iterations=30).fit(X, y, X, y)
+        assert crf.score(X, y) == crf.training_log_[-1].dev_score == 1.0
+        assert [crf.predict_single(sentence) for sentence in X] == y
+
+
+def test_what_is_no_feature_is_named() -> None:
+    missing = type("NAType", (), {})()
+    for token, told in (
+        (
+            {"w": "a", "x": {"y": None}},
+            "sentence 1 of X, token 0: found None as the value of 'x:y', expected text, a num",
+        ),
+        ({"w": missing}, "sentence 1 of X, token 0: found .*NAType.* as the value of 'w'"),
+        (["w=a", None], "sentence 1 of X, token 0: found None as an attribute, expected text"),
+        (["w=a", float("nan")], "sentence 1 of X, token 0: found nan as an attribute"),
+        ({"size": math.inf}, "the value inf of an attribute, 'size': found nan or infinite"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            ChainCRF().fit([[["w=a"]], [token]], [["A"], ["B"]])
+    crf = ChainCRF().fit([[["w=a"]], [["w=b"]]], [["A"], ["B"]])
+    with pytest.raises(ValueError, match="token 0: found None as an attribute"):
+        crf.predict_single([[None]])
+
+
+@pytest.mark.parametrize("name", ["c1", "c2", "epsilon", "max_iterations", "min_freq", "period", "threads"])
+def test_a_number_that_is_text_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"found {name}='0.1', expected a number"):
+        ChainCRF(**{name: "0.1"}).fit([[["a"]]], [["A"]])

@@ -30,6 +30,6 @@ def test_ordinary_corpora_of_any_size_give_no_warning(real_corpora: Path, task: 
 
 
 def test_warnings_reach_python_beside_a_callback() -> None:
-    marked = tw.Corpus([(["Ann", "left"], ["b-per", "o"])] * 3)
-    with pytest.warns(UserWarning, match="not written so: b-per"):
+    marked = tw.Corpus([(["Ann", "left"], ["b:per", "o"])] * 3)
+    with pytest.warns(UserWarning, match="not written so: b:per"):
         tw.train(marked, iterations=1, callback=lambda iteration: None)

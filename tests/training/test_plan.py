@@ -15,6 +15,7 @@ from tagweave.training.methods.adaptation import IterateOptions
 from tagweave.training.methods.coupled import CoupledOptions
 from tagweave.training.methods.method import Options
 from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan, read_plan
+from tagweave.training.retraining import like
 
 PLAN = TrainingPlan(
     (CorpusReference("a b.txt", "0" * 64, 7, None, "g", None, 2.0, "all"),),
@@ -33,6 +34,26 @@ def test_a_plan_survives_json(plan: TrainingPlan) -> None:
     values = json.loads(json.dumps(plan.to_json()))
     assert values["schema"] == SCHEMA
     assert read_plan(values) == plan
+
+
+def test_files_keep_the_roles_that_they_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = replace(PLAN, lexicons=(), target=(CorpusReference("a.txt"), CorpusReference("b.txt")))
+    about = {"about": {"plan": plan.to_json()}}
+    monkeypatch.setattr("tagweave.models.storage.describe_model", lambda path: about)
+
+    def roles(*paths: str, sources: tuple[str, ...] = ()) -> tuple[list[str], list[str]]:
+        files = ([CorpusReference(path) for path in each] for each in (paths, sources))
+        made = like("m", *files, None)
+        return [each.path for each in made.target], [each.path for each in made.sources]
+
+    assert roles("x", "y", "z") == (["x", "y"], ["z"])  # by their order
+    assert roles("new/p.conllu", "b.txt", "a.txt") == (["b.txt", "a.txt"], ["new/p.conllu"])  # by their names
+    assert roles("x", sources=("y",)) == (["x"], ["y"])
+    assert roles("x", "y") == (["x", "y"], [])
+    assert roles("p.conllu", "a.txt") == (["a.txt"], ["p.conllu"])
+    for paths in (("x", "y", "z", "w"), ("p.conllu",)):
+        with pytest.raises(PlanError, match="a.txt, b.txt with the sources p.conllu|only files that were sources"):
+            roles(*paths)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -4,10 +4,15 @@
     IOB1     I-X   I-X   B-X   O           B only where a chunk follows another of its type
     IOB2     B-X   I-X   B-X   O           B begins every chunk
     BIOES    B-X   E-X   S-X   O           E ends a chunk of several tokens, S is a chunk of one
+    IOE1     I-X   E-X   I-X   O           E only where another chunk of its type follows
+    IOE2     I-X   E-X   E-X   O           E ends every chunk
 
-(IOB1: Ramshaw and Marcus 1995. IOB2: Tjong Kim Sang and Veenstra 1999. BIOES is also written IOBES.) A label is `O`,
-a letter (chunks without types) or `LETTER-TYPE`. Types are an open list, so `B-*` stands for `B` with any type, and
-`!B-X` for every label but that one.
+(IOB1: Ramshaw and Marcus 1995. The others but BIOES, also written IOBES: Tjong Kim Sang and Veenstra 1999.) A label is
+`O`, a letter (chunks without types) or `LETTER-TYPE`. Types are an open list, so `B-*` stands for `B` with any type,
+and `!B-X` for every label but that one.
+
+Other spellings are read, and never written: L and U for E and S (BILOU), M for I and W for S (BMES, BMEWO), small
+letters, `LETTER_TYPE`, and `TYPE-LETTER` (`standard_labels`).
 
 Under candidates, a sequence of labels is allowed if each position's label is a candidate, and consistent if the scheme
 codes some chunks that way. Conversion gives each position exactly the labels that it has in the conversions of the
@@ -37,7 +42,7 @@ from tagweave.errors import CorpusError
 SCHEMES = ("IOB1", "IOB2", "BIOES")
 LENIENT = "IOB"
 """B and I as conlleval reads them, whatever stands before: an I that does not go on begins a chunk. Never written."""
-LETTERS = {LENIENT: "BI", "IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
+LETTERS = {LENIENT: "BI", "IOB1": "BI", "IOB2": "BI", "BIOES": "BIES", "IOE2": "IE", "IOE1": "IE"}
 ANY = "*"  # stands for every type
 Gaps = Literal["spans", "tokens"]
 """What annotators left out: whole chunks, or tokens."""
@@ -46,8 +51,15 @@ _SLIPS = 0.01  # share of labels I that may stand where the scheme, or whole chu
 _BEGINNINGS = 0.1  # labels B per label I at least, where B begins every chunk
 _LABEL = re.compile(r"[BIES](-.+)?")
 _TYPED = re.compile(r"[BIES]-.+")
+_SPELLINGS = (
+    re.compile(r"(?P<letter>[BIESMLUWbiesmluw])-(?P<type>.+)"),
+    re.compile(r"(?P<letter>[BIESMLUWbiesmluw])_(?P<type>.+)"),
+    re.compile(r"(?P<type>.+)[-_](?P<letter>[BIESMLUWbiesmluw])"),
+)
+_STANDARD = dict(zip("BIESMLUW", "BIESIESS", strict=True))  # letters of BIOES for those of other schemes
 _CACHED = 1 << 16  # sets of candidates, and steps between them; a corpus has few
-_PREFERENCE = ("IOB2", "IOB1", "BIOES")
+_PREFERENCE = ("IOB2", "IOB1", "BIOES", "IOE2", "IOE1")
+_ENDS_MARKED = ("BIOES", "IOE2")
 
 
 class ChunkLabel(NamedTuple):
@@ -62,28 +74,64 @@ class ChunkLabel(NamedTuple):
 
 ChunkLabels = tuple[ChunkLabel, ...]
 OUTSIDE = ChunkLabel("O")
+_OUTSIDE = {"O", "o"}
 EDGE: ChunkLabels = (OUTSIDE,)  # before and after a sentence
 
 
 def parse(label: str) -> ChunkLabel:
     """Split a label into its parts. Raises CorpusError if it does not code a chunk."""
     letter, dash, kind = label.partition("-")
-    if label == "O":
+    if label in _OUTSIDE:
         return OUTSIDE
-    if letter not in ("B", "I", "E", "S") or (dash and not kind):
-        raise CorpusError(f"the label {label!r}", "O, or one of B I E S with or without -TYPE")
-    return ChunkLabel(letter, kind or None)
+    if letter in ("B", "I", "E", "S") and bool(dash) == bool(kind):
+        return ChunkLabel(letter, kind or None)
+    if spelled := next(filter(None, (spelling.fullmatch(label) for spelling in _SPELLINGS)), None):
+        return ChunkLabel(_STANDARD[spelled["letter"].upper()], spelled["type"])
+    raise CorpusError(f"the label {label!r}", "O, or one of B I E S with or without -TYPE")
 
 
 def codes_chunks(names: Iterable[str]) -> bool:
-    """Return whether labels look like a scheme's: only `O` and letters with a type, and some of these."""
-    given = set(names) - {OUTSIDE.letter}
-    return bool(given) and all(_TYPED.fullmatch(name) for name in given)
+    """Return whether labels look like a scheme's: only `O` and letters with a type, and some of these.
+
+    Letters of other alphabets than BIES, small ones and other spellings count if `O` is there and all labels agree.
+    """
+    every = set(names)
+    given = every - _OUTSIDE
+    if not given or all(_TYPED.fullmatch(name) for name in given):
+        return bool(given)
+    if every == given:
+        return False
+    spelled = ([spelling.fullmatch(name) for name in given] for spelling in _SPELLINGS)
+    parts = next((each for each in spelled if all(each)), [])
+    return any(match is not None and match["letter"].upper() in "BIES" for match in parts)
+
+
+def standard_labels(corpus: Corpus, layer: str | None = None) -> Corpus:
+    """Return the corpus with a layer, by default its own, in the letters BIES if it codes chunks in others."""
+    name = layer or corpus.guideline
+    sets = {candidates for sentence in corpus for candidates in sentence.layers.get(name, ())}
+    labels = {label.removeprefix("!") for candidates in sets for label in candidates or ()}
+    if not codes_chunks(labels) or all(label in ("O", ANY) or _TYPED.fullmatch(label) for label in labels):
+        return corpus
+    spelled = {candidates: _in_standard(candidates) for candidates in sets}
+
+    def step(sentence: Sentence) -> Sentence:
+        own = sentence.layers.get(name)
+        return sentence if own is None else sentence.with_layer(name, [spelled[each] for each in own])
+
+    return corpus.map(step)
+
+
+def _in_standard(candidates: Candidates) -> Candidates:
+    if candidates is None:
+        return None
+    names = [f"{'!' * each.startswith('!')}{parse(each.removeprefix('!'))!s}" for each in candidates]
+    return candidates.spelled(names, candidates) if isinstance(candidates, Soft) else tuple(dict.fromkeys(names))
 
 
 def labels(names: Iterable[str], scheme: str) -> tuple[str, ...]:
     """Return all labels of the scheme for the types of these labels, sorted."""
-    types = dict.fromkeys(parse(name).type for name in names if name != OUTSIDE.letter)
+    types = dict.fromkeys(parse(name).type for name in names if name not in _OUTSIDE)
     return tuple(sorted(["O", *(str(ChunkLabel(letter, each)) for each in types for letter in LETTERS[scheme])]))
 
 
@@ -120,17 +168,21 @@ def may_follow(scheme: str, last: ChunkLabel, label: ChunkLabel, closes: bool = 
     """Return whether a label may follow another in a scheme; `closes` says that the chunk before it ends."""
     if closes and continues(last, label):
         return False
-    if scheme == LENIENT:
-        return True
-    if scheme == "IOB1":
-        return label.letter != "B" or (last != OUTSIDE and last.type == label.type)
-    if scheme == "IOB2":
-        return label.letter != "I" or continues(last, label)
-    return continues(last, label) == (last.letter in "BI") == (label.letter in "IE")
+    goes_on = continues(last, label)
+    if scheme == "BIOES":
+        return goes_on == (last.letter in "BI") == (label.letter in "IE")
+    beside = OUTSIDE not in (last, label) and last.type == label.type
+    return {
+        LENIENT: True,
+        "IOB1": label.letter != "B" or beside,
+        "IOB2": label.letter != "I" or goes_on,
+        "IOE1": last.letter != "E" or beside,
+        "IOE2": last.letter != "I" or goes_on,
+    }[scheme]
 
 
 def detect(sentences: Iterable[Sentence], layer: str) -> str:
-    """Return the scheme in which a layer of every sentence is consistent: the first of IOB2, IOB1, BIOES that fits."""
+    """Return the scheme in which a layer of every sentence is consistent: the first of `_PREFERENCE` that fits."""
     fits = list(_PREFERENCE)
     for sentence in sentences:
         if layer not in sentence.layers:
@@ -138,7 +190,7 @@ def detect(sentences: Iterable[Sentence], layer: str) -> str:
         fits = [scheme for scheme in fits if _is_consistent(sentence, sentence.layers[layer], scheme)]
         if not fits:
             validate(sentence, layer, "IOB2")
-            raise sentence.error("sentences of different schemes", "one of IOB1, IOB2, BIOES in all")
+            raise sentence.error("sentences of different schemes", f"one of {', '.join(_PREFERENCE)} in all")
     return fits[0]
 
 
@@ -183,7 +235,7 @@ def gaps_in(sentences: Iterable[Sentence], layer: str) -> Gaps:
         labels = sentence.layers.get(layer, ())
         if None not in labels:
             continue
-        known = [each[0][0] if each is not None and len(each) == 1 else "" if each else None for each in labels]
+        known = [_letter(each) for each in labels]
         letters.update(each for each in known if each)
         pairs = Counter(pairwise(("O", *known)))
         after_gap, begun = after_gap + pairs[None, "I"], begun + pairs["O", "I"]
@@ -194,6 +246,17 @@ def gaps_in(sentences: Iterable[Sentence], layer: str) -> Gaps:
         if inside >= _ENOUGH:
             return "spans"
     return "tokens" if letters["O"] else "spans"
+
+
+@lru_cache(_CACHED)
+def _letter(candidates: Candidates) -> str | None:
+    """Return the letter of a certain label, "" for several candidates, and `None` if nothing is known."""
+    if candidates is None or len(candidates) > 1:
+        return None if candidates is None else ""
+    try:
+        return parse(candidates[0]).letter
+    except CorpusError:  # a label of no chunk
+        return candidates[0][:1]
 
 
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
@@ -314,7 +377,7 @@ def _numbered(
     sentence: Sentence, own: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
 ) -> Soft[str]:
     """Return labels that share the number of the candidate that they spell; lost numbers go to the others."""
-    if "IOB1" in (source, target) or (source == "BIOES" and target != source):
+    if "IOB1" in (source, target) or (source in ("BIOES", "IOE1", "IOE2") and target != source):
         found = f"numbers of candidates from the scheme {source} to {target}"
         raise sentence.error(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them")
     letters = {} if source == target else {"S": "B", "E": "I"}
@@ -331,7 +394,7 @@ def _goes_on(source: str, last: ChunkLabels, labels: ChunkLabels, ends: bool) ->
     """Return whether a position after one that is certainly in a chunk may continue the chunk."""
     return (
         OUTSIDE not in last
-        and not (ends and source != "BIOES")
+        and not (ends and source not in _ENDS_MARKED)
         and any(continues(before, label) for before in last for label in labels)
     )
 
@@ -418,7 +481,7 @@ def _reached(scheme: str, last: ChunkLabels, labels: ChunkLabels, ends: bool) ->
 
 def _closes(scheme: str, last: ChunkLabels, ends: bool) -> bool:
     """Return whether a position that ends chunks has one before it, which IOB leaves open."""
-    return ends and scheme != "BIOES" and OUTSIDE not in last
+    return ends and scheme not in _ENDS_MARKED and OUTSIDE not in last
 
 
 @lru_cache(_CACHED)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tagweave.corpus.candidates import Soft
-from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
+from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable, standard_labels
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE, SpanCandidates, spans_of
@@ -81,7 +81,7 @@ def _count_spans(corpus: Corpus, layer: str) -> dict[str, int]:
         return {}
     try:
         scheme = readable(own, layer)
-        own = own if scheme == "IOB2" else convert(own, "IOB2", scheme, layer)
+        own = standard_labels(own, layer) if scheme == "IOB2" else convert(own, "IOB2", scheme, layer)
     except CorpusError:
         return {}
     single = (each[0] for sentence in own for each in sentence.layers[layer] if each is not None and len(each) == 1)

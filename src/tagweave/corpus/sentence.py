@@ -209,7 +209,7 @@ def tokens_of(given: Any) -> tuple[str, ...]:
     tokens = tuple(_in_order(given, "tokens, as in text.split()"))
     for each in tokens:
         if not isinstance(each, str):
-            how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if _is_missing(each) else ""
+            how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if is_missing(each) else ""
             raise TypeError(f"found {each!r} as a token, expected text{how}")
     tokens = tuple(map(str, tokens))
     if "" in tokens:
@@ -245,7 +245,7 @@ def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], Layer | None, dict[st
     seen: set[Any] = set()
     for key, group in groupby(range(len(values["token"])), key=values["sentence"].__getitem__):
         rows = list(group)
-        if _is_missing(key) or key in seen:
+        if is_missing(key) or key in seen:
             expected = "a name for each, in rows that follow one another"
             raise CorpusError(f"the sentence {key} in row {rows[0]}", expected)
         seen.add(key)
@@ -279,13 +279,13 @@ def _in_order(given: Any, expected: str) -> Iterable[Any]:
     return given
 
 
-def _is_missing(given: Any) -> bool:
+def is_missing(given: Any) -> bool:
     """Return whether a value is `None`, nan or pandas' NA, which is neither equal nor unequal to anything."""
     return given is None or type(given).__name__ == "NAType" or (isinstance(given, float) and isnan(given))
 
 
 def _candidates(given: Any) -> Candidates:
-    if _is_missing(given):
+    if is_missing(given):
         return None
     several = (str(given),) if isinstance(given, str) else given
     if isinstance(given, Set):

@@ -27,13 +27,17 @@ GUIDELINE = "label"
 def encode(model: ChainModel, sentences: Sequence[TokenSequence]) -> Encoded:
     """Encode sentences without evidence."""
     assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
-    return finite(model.encoder.encode_attributes(sentences))
+    return finite(model.encoder.encode_attributes(sentences), model.encoder)
 
 
-def finite(encoded: Encoded) -> Encoded:
+def finite(encoded: Encoded, encoder: AttributeEncoder) -> Encoded:
     """Return the sentences. Raise ValueError if a feature value is nan or infinite: it would spread to every weight."""
-    if not np.isfinite(encoded.type_values).all():
-        raise ValueError("found an attribute whose value is nan or infinite, expected finite numbers")
+    strange = np.flatnonzero(~np.isfinite(encoded.type_values))
+    if len(strange):
+        number = int(encoded.type_features[strange[0]])
+        which = repr(encoder.names[number]) if number >= 0 else "that the model does not know"
+        value = encoded.type_values[strange[0]]
+        raise ValueError(f"the value {value} of an attribute, {which}: found nan or infinite, expected a finite number")
     return encoded
 
 

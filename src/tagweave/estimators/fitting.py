@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
 Floats = NDArray[Any]
+_SMALL = 1e-6  # largest value of an attribute below which it is told
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Algorithm:
     delta: float | None = None  # the default of `delta`; `None` if the learner tests for convergence itself
     weighs: bool = True  # whether it supports sentence weights
     ignored: tuple[str, ...] = ()  # parameters of CRFsuite's that it takes and that change nothing
+    largest: float = 1e3  # value of an attribute from which it learns from others; larger ones are scaled
 
 
 def _same(*names: str) -> dict[str, str]:
@@ -73,9 +76,12 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         1000,
         delta=1e-6,
         ignored=("calibration_candidates", "calibration_max_trials"),
+        largest=10,
     ),
-    "ap": Algorithm("perceptron", _same("epsilon"), 100, weighs=False),
-    "pa": Algorithm("pa", {**_same("c", "error_sensitive", "averaging", "epsilon"), "pa_type": "slack"}, 100),
+    "ap": Algorithm("perceptron", _same("epsilon"), 100, weighs=False, largest=10),
+    "pa": Algorithm(
+        "pa", {**_same("c", "error_sensitive", "averaging", "epsilon"), "pa_type": "slack"}, 100, largest=10
+    ),
     "arow": Algorithm("arow", _same("variance", "gamma", "epsilon"), 100),
     "adagrad": Algorithm("adagrad", _same(), 100, delta=1e-5),
     "rprop": Algorithm("rprop", _same("c2"), 100, delta=1e-5),
@@ -223,6 +229,8 @@ def fit_sequences(
     algorithm = algorithm_of(name)
     if not algorithm.weighs and set(train.weights) - {0.0, 1.0}:
         raise ValueError(f"sample_weight: the algorithm {name!r} cannot weigh sentences")
+    if (threads := parameters["threads"]) is not None:
+        check("threads", threads)
     coding = parameters["coding"]
     recipe = Recipe(
         Task(SPANS, coding) if coding else Task(),
@@ -231,18 +239,19 @@ def fit_sequences(
         features="all" if parameters["all_possible_states"] else "observed",
         edges=False,
         precision="float64",
-        threads=parameters["threads"] or 1,
+        threads=threads or 1,
     )
     min_freq = parameters["min_freq"] or 0
     check("min_freq", min_freq)
     begin = time.perf_counter()
-    problem = _prepare(train, recipe, min_freq, bool(parameters["all_possible_transitions"]))
+    all_transitions = bool(parameters["all_possible_transitions"])
+    problem, scales = _prepare(train, recipe, min_freq, all_transitions, algorithm.largest)
     ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
     pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
     log = TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=time.perf_counter() - begin)
     recording = Recording(log, listener)
     trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
-    evaluate = None if dev is None else _evaluation(problem, dev, recording)
+    evaluate = None if dev is None else _evaluation(problem, scales, dev, recording)
     if (limit := parameters["max_iterations"]) is not None:
         check("max_iterations", limit)
     limit = algorithm.iterations if limit is None else limit
@@ -250,17 +259,20 @@ def fit_sequences(
     run, recorded = Run(schedule, recording), Recorded(trainer, recording)
     model = fit_problem(problem, recipe, run=run, trainer=recorded, evaluate=evaluate).model
     about = {name: value for name, value in model.about.items() if name != "recipe"}  # `get_params` tells it
-    return replace(model, about=about), recording.log
+    return replace(model, about=about, weights=_unscaled(model, model.weights, scales)), recording.log
 
 
-def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> Callable[[Floats], float]:
+def _evaluation(
+    problem: ChainProblem, scales: Floats | None, dev: Sequences, recording: Recording
+) -> Callable[[Floats], float]:
     """Return a function from weights to the score on development data; it also records the scores of labels."""
     model = problem.model
     encoded = encode(model, dev.sentences)
     score = scorer(model, encoded, dev.layers, GUIDELINE)
     gold = [[each[0] if each is not None and len(each) == 1 else None for each in layer] for layer in dev.layers]
 
-    def evaluate(weights: Floats) -> float:
+    def evaluate(scaled: Floats) -> float:
+        weights = _unscaled(model, scaled, scales)
         found = best_labels(replace(model, weights=weights), encoded)
         recording.details |= label_scores(gold, found, list(model.space.names))
         return score(weights)
@@ -268,7 +280,10 @@ def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> 
     return evaluate
 
 
-def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool) -> ChainProblem:
+def _prepare(
+    train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool, limit: float
+) -> tuple[ChainProblem, Floats | None]:
+    """Return the problem, and the scale of each attribute if the values of some were scaled."""
     train = train.where([weight > 0 for weight in train.weights])
     if not train.sentences:
         raise ValueError("found no sentence, expected training data")
@@ -280,12 +295,51 @@ def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions:
     # a sentence without evidence has loss 0; dropped here, it does not even change the order of the attributes
     train = train.where([bool(numbers.any()) for numbers in allow])
     encoder = AttributeEncoder()
-    encoded = finite(encoder.encode_attributes(train.sentences, train.weights))
+    encoded = finite(encoder.encode_attributes(train.sentences, train.weights), encoder)
     encoder.freeze(encoded)
     evidence = [numbers for numbers in allow if numbers.any()]
     encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]), rows=sets.rows)
     parameters = _parameters(encoder, encoded, sets, recipe, min_freq, all_transitions)
-    return lay_out(parameters, encoder, encoded, sets, recipe)
+    if (scales := _scales(encoder, encoded, limit)) is not None:
+        encoded = replace(encoded, type_values=encoded.type_values * scales[encoded.type_features])
+    return lay_out(parameters, encoder, encoded, sets, recipe), scales
+
+
+def _scales(encoder: AttributeEncoder, encoded: Encoded, limit: float) -> Floats | None:
+    """Return a factor for the values of each attribute if some exceed `limit`, and warn of these; otherwise `None`.
+
+    A value of a million makes one direction of the weights so steep that no step helps in the others. Factors are
+    powers of two, so scaling loses no digits.
+    """
+    largest = np.zeros(len(encoder.names))
+    if len(encoded.type_values):
+        np.maximum.at(largest, encoded.type_features, np.abs(encoded.type_values))
+    large, small = largest > limit, (largest > 0) & (largest < _SMALL)
+    if small.any():
+        shown = _shown(encoder, small, largest)
+        warn(f"values near 0 of {shown} teach hardly anything: scale them to about 1 before `fit`", stacklevel=4)
+    if not large.any():
+        return None
+    shown = _shown(encoder, large, largest)
+    how = "scaled to at most 1 during training, and c1 and c2 apply to the scaled ones: scale them before `fit`"
+    warn(f"large values of {shown} are {how}", stacklevel=4)
+    return np.where(large, np.exp2(-np.ceil(np.log2(np.where(large, largest, 1)))), 1.0)
+
+
+def _shown(encoder: AttributeEncoder, which: NDArray[np.bool_], largest: Floats) -> str:
+    first, *rest = np.flatnonzero(which).tolist()
+    others = f", and {len(rest):,} more attributes" if rest else ""
+    return f"{encoder.names[first]!r} (up to {largest[first]:g}{others})"
+
+
+def _unscaled(model: ChainModel, weights: Floats, scales: Floats | None) -> Floats:
+    """Return the weights for values as they are."""
+    if scales is None:
+        return weights
+    weights = weights.copy()
+    ((_, layout),), (views,) = model.linear.weighted, model.linear.split(weights)
+    np.multiply(views.emission, np.repeat(scales, np.diff(layout.ptr)), out=views.emission)
+    return weights
 
 
 def _parameters(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -184,6 +185,8 @@ def check(name: str, value: Any) -> None:
     [known] = [each for each in PARAMETERS if each.name == name]
     if (names := choices(known.kind)) and value not in names:
         raise ValueError(f"found {name}={value!r}, expected one of {', '.join(map(str, names))}")
+    if not names and not isinstance(value, Real):
+        raise ValueError(f"found {name}={value!r}, expected a number")
     least = known.about["least"]
     if least is not None and not value >= least:
         raise ValueError(f"found {name}={value!r}, expected at least {least}")

@@ -17,6 +17,7 @@ import numpy as np
 
 from tagweave.cluster.executor import IN_PROCESS, results
 from tagweave.corpus.characters import printable
+from tagweave.corpus.chunk_schemes import standard_labels
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
@@ -95,6 +96,8 @@ def evaluate(
         return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
     for system in systems.values():
         check_text(gold.sentences, system.sentences, gold.path, system.path)
+    gold, training = standard_labels(gold), training and standard_labels(training)
+    systems = {name: standard_labels(system) for name, system in systems.items()}
     are_labels = _have_same_labelled_words(gold, systems)
     if are_labels and has_spans(gold):
         spans = None if training is None else spans_of_training(training, gold.guideline)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.characters import decoded, last_unescaped, unescape
 from tagweave.corpus.formats.attributes import ATTRIBUTES
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Sentence, is_missing
 from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
@@ -24,6 +24,7 @@ from tagweave.labels.space import LabelSpace
 
 Attributes = Iterable[str] | Mapping[str, Any]
 
+_TEXT = frozenset({str})
 _PLAIN = {bool, int, float}  # not nested: no slow `isinstance` needed
 
 
@@ -64,14 +65,17 @@ class AttributeEncoder(Encoder):
         """Encode tokens given as lists of attribute names, or as dicts from names to values.
 
         In a dict, a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
-        and nested dicts and lists are flattened the same way.
+        and nested dicts and lists are flattened the same way. Raises ValueError for a value of another kind (`None`).
         """
         names: list[str] = []
         values: list[float] = []
         ends = [0]
-        for sentence in sentences:
-            for token in sentence:
-                expand(token, names, values)
+        for number, sentence in enumerate(sentences):
+            for at, token in enumerate(sentence):
+                try:
+                    expand(token, names, values)
+                except TypeError as error:
+                    raise ValueError(f"sentence {number} of X, token {at}: {error}") from None
                 ends.append(len(names))
         if self.index.frozen:
             features = np.array(list(map(self.numbers.get, names, repeat(-1))), np.int32)
@@ -120,11 +124,16 @@ class AttributeEncoder(Encoder):
 
 
 def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:
-    """Add attribute names and values of one token, nested names joined by colons (sklearn-crfsuite); bytes are text."""
+    """Add attribute names and values of one token, nested names joined by colons (sklearn-crfsuite); bytes are text.
+
+    Raises TypeError for what is neither text nor a number.
+    """
     if not isinstance(token, dict | Mapping):  # dict first: the check against Mapping is slower
         items = token if type(token) is list else list(token)
-        if bytes in map(type, items):
+        if not _TEXT.issuperset(map(type, items)):
             items = list(map(decoded, items))
+            if missing := [item for item in items if is_missing(item)]:
+                raise TypeError(f"found {missing[0]!r} as an attribute, expected text; leave it out")
         names.extend([f"{prefix}{name}" for name in items] if prefix else map(str, items))
         values.extend([1.0] * (len(names) - len(values)))
         return
@@ -139,7 +148,11 @@ def expand(token: Attributes, names: list[str], values: list[float], prefix: str
             expand(value, names, values, f"{prefix}{name}:")
         else:
             names.append(f"{prefix}{name}")
-            values.append(float(value))
+            try:
+                values.append(float(value))
+            except TypeError:
+                expected = "text, a number, or a list or dict of these; leave it out"
+                raise TypeError(f"found {value!r} as the value of {prefix + name!r}, expected {expected}") from None
 
 
 def _column(sentence: Sentence) -> tuple[str, ...]:

@@ -147,6 +147,7 @@ def source_scores(corpus: Corpus, sources: Sequence[str], gold: str) -> dict[str
     are_spans = chunk_schemes.codes_chunks(
         {name for each in own for labels in each.layers[gold] for name in labels or ()}
     )
+    known = chunk_schemes.standard_labels(known, gold) if are_spans else known
     if are_spans and (scheme := chunk_schemes.readable(known, gold)) != "IOB2":
         known = chunk_schemes.convert(known, "IOB2", scheme, gold)
     return {name: _scores([(each.layers[name], each.layers[gold]) for each in known], are_spans) for name in sources}

@@ -215,9 +215,11 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
 def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
     """Convert spans of all sources to IOB2 from the coding that they share; other labels stay as they are.
 
-    `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, is a sign of IOB1, but not with numbers, which IOB1
-    cannot have.
+    `E` and `S` are signs of BIOES, without `B` of IOE; `I` after `O`, and no `B` there, is a sign of IOB1, but not with
+    numbers, which IOB1 cannot have.
     """
+    for source in sources:
+        corpus = chunk_schemes.standard_labels(corpus, source)
     names: set[str] = set()
     starts: Counter[str] = Counter()
     for sentence in corpus:
@@ -228,8 +230,10 @@ def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
             starts.update(label[0] for last, label in pairwise(firsts) if last == "O" and label != "O")
     if not chunk_schemes.codes_chunks(names):
         return corpus
-    if {split_label(name)[0] for name in names} & {"E", "S"}:
-        scheme = "BIOES"
+    letters = {split_label(name)[0] for name in names}
+    scheme: str | None
+    if letters & {"E", "S"}:
+        scheme = "BIOES" if letters & {"B", "S"} else None
     elif starts["I"] and not starts["B"]:
         scheme = "IOB1"
     else:

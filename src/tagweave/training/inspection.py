@@ -12,7 +12,16 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from tagweave.corpus.chunk_schemes import LENIENT, Gaps, codes_chunks, gaps_in, labels, readable, strays
+from tagweave.corpus.chunk_schemes import (
+    LENIENT,
+    Gaps,
+    codes_chunks,
+    gaps_in,
+    labels,
+    readable,
+    standard_labels,
+    strays,
+)
 from tagweave.corpus.corpus import EVERYTHING, Corpus
 from tagweave.corpus.describe import describe
 from tagweave.corpus.formats.attributes import ATTRIBUTES
@@ -36,7 +45,7 @@ _EXPECTED = 20  # times that a label should occur in a corpus by its share in an
 _TEXT = {"word": 10, "character": 20}  # tokens from which a sentence does not repeat by chance
 _REPEATED = 0.1  # share of them in TRAIN, too, above which this is reported
 _SPAN = re.compile(r"[bieslu][-_:.]\S+|\S+[-_:.][bieslu]|o", re.IGNORECASE)
-_PLACES = re.compile(r"[BIESLU]-.+|O")
+_PLACES = re.compile(r"[BIES]-.+|O")
 
 
 def inspection(
@@ -125,11 +134,10 @@ def _unlike_labels(corpus: Corpus, found: Counter[str]) -> str:
 def _unlike_spans(found: Counter[str], task: str) -> str:
     """Say if labels look like labels of spans, but are not written as tagweave reads them."""
     found = Counter({label.removeprefix("!"): count for label, count in found.items()})
+    if codes_chunks(found):
+        return ""
     spans = [label for label in found if _PLACES.fullmatch(label) and label != "O"]
     odd = Counter({label: count for label, count in found.items() if label not in (*spans, "O")})
-    last = [label for label in spans if label[0] in "LU"]
-    if spans and last and not odd:
-        return f"labels of BILOU ({_shown(last)}), which are read as any label: write E- for L-, and S- for U-"
     if odd and all(_SPAN.fullmatch(label) for label in found) and len(found) > 1:
         return f"labels like those of spans, but not written so: {_shown(odd)}: expected labels such as B-PER I-PER O"
     if spans and task != SEGMENT and len(spans) >= len(odd) > 0 and "O" in found:
@@ -174,7 +182,7 @@ def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> It
     known = _known(_of_guideline(data, dev), task)
     if not known:  # the sentences are on workers
         return
-    unknown, share = others(label_counts(dev.corpus), known)
+    unknown, share = others(_counts(dev.corpus, task), known)
     if share >= _MANY:
         lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
         yield f"warning: {dev.corpus.path}: {lacking}: {unknown}"
@@ -183,7 +191,7 @@ def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> It
 def _missing_labels(data: TrainingData, dev: CorpusFile, task: str) -> Iterator[str]:
     """Yield a line if labels that are frequent in TRAIN do not occur in the development data."""
     own = _of_guideline(data, dev)
-    found, known = sum((label_counts(each) for each in own), Counter[str]()), _known([dev.corpus], task)
+    found, known = sum((_counts(each, task) for each in own), Counter[str]()), _known([dev.corpus], task)
     size = sum(candidates is not None for each in dev.corpus for candidates in each.layers.get(dev.guideline, ()))
     missing = [
         tag
@@ -247,8 +255,13 @@ def _of_guideline(data: TrainingData, dev: CorpusFile) -> list[Corpus]:
 
 def _known(corpora: Iterable[Corpus], task: str) -> set[str]:
     """Return the labels of corpora; with the task spans all labels of their types."""
-    known = {label for corpus in corpora for label in label_counts(corpus)}
+    known = {label for corpus in corpora for label in _counts(corpus, task)}
     return {*known, *labels(known, "BIOES")} if task == SPANS and codes_chunks(known) else known
+
+
+def _counts(corpus: Corpus, task: str) -> Counter[str]:
+    """Count the labels as the task reads them: spans may be spelled in several ways."""
+    return label_counts(standard_labels(corpus) if task == SPANS else corpus)
 
 
 def stray_labels(sentences: Iterable[Sentence], layer: str, path: str) -> str:
@@ -263,7 +276,7 @@ def gap_line(corpus: Corpus, gaps: Gaps | None) -> str:
     """Say how unknown tokens after the first or an inner token of a span are read; "" if there are none."""
     layers = (sentence.layers.get(corpus.guideline, ()) for sentence in corpus)
     pairs = (pair for layer in layers if None in layer for pair in pairwise(layer))
-    count = sum(each is None and last is not None and last[0][0] in "BI" for last, each in pairs)
+    count = sum(each is None and last is not None and last[0][0] in "BIM" for last, each in pairs)
     if not count:
         return ""
     if (gaps or gaps_in(corpus, corpus.guideline)) == "tokens":

@@ -47,15 +47,25 @@ def plan_in(path: str) -> TrainingPlan:
 
 
 def like(
-    path: str, target: Sequence[CorpusReference], sources: Sequence[CorpusReference], dev: CorpusReference | None
+    path: str,
+    target: Sequence[CorpusReference],
+    sources: Sequence[CorpusReference],
+    dev: CorpusReference | None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> TrainingPlan:
-    """The plan of the model in a file on other corpora. What features look up is found by name and digest: here, beside
-    the model, or beside the corpora. Where methods raced, they race again.
+    """Return the plan of the model in a file on other corpora. What features look up is found by name and digest: here,
+    beside the model, or beside the corpora. Where methods raced, they race again.
+
+    If the model had sources and `sources` is empty, each corpus in `target` gets the role of the file of its name, or
+    else of its number; `tell` receives who became a source. Raises PlanError if neither fits.
     """
     from tagweave.models.storage import describe_model
 
     about = describe_model(path)["about"]
-    plan = _on_corpora(plan_of(about), target, sources, dev)
+    plan = plan_of(about)
+    if plan.sources and target and not sources:
+        target, sources = _in_roles(target, plan, tell)
+    plan = _on_corpora(plan, target, sources, dev)
     if about.get("race"):
         plan = replace(plan, method=None, options=None)
     return with_files(plan, [Path(path).parent, *(Path(each.path).parent for each in plan.corpora)])
@@ -91,6 +101,30 @@ def again(
         plan = replace(plan, method=None, options=None)
     plan = replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
     return with_files(plan, [Path(each.path).parent for each in plan.corpora if each.path])
+
+
+def _in_roles(
+    corpora: Sequence[CorpusReference], plan: TrainingPlan, tell: Callable[[str], None]
+) -> tuple[list[CorpusReference], list[CorpusReference]]:
+    """Split corpora into targets and sources: by the names of a plan's files, or else by their order."""
+    roles = [*plan.target, *plan.sources]
+    names = [Path(each.path).name for each in roles]
+    numbers = [names.index(name) for each in corpora if names.count(name := Path(each.path).name) == 1]
+    if len(numbers) < len(corpora) or len(set(numbers)) < len(numbers):
+        numbers = list(range(len(corpora)))
+    own = len(plan.target)
+    if len(corpora) not in (own, len(roles)) and max(numbers) >= own:
+        known = f"{', '.join(names[:own])} with the sources {', '.join(names[own:])}"
+        raise PlanError(f"found {len(corpora)} corpora for a plan of {known}, expected as many, or `sources` named")
+    target = [each for each, number in zip(corpora, numbers, strict=True) if number < own]
+    sources = [each for each, number in zip(corpora, numbers, strict=True) if number >= own]
+    if not target:
+        raise PlanError(f"found only files that were sources, {', '.join(names[own:])}, expected TRAIN, too")
+    if sources:
+        tell(f"as in the plan of the model, {' and '.join(each.path for each in sources)} becomes a source (`sources`)")
+    else:
+        tell(f"the model had sources, {', '.join(names[own:])}; this one is trained without (`sources` names some)")
+    return target, sources
 
 
 def _on_corpora(
