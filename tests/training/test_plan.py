@@ -52,7 +52,7 @@ def test_files_keep_the_roles_that_they_had(monkeypatch: pytest.MonkeyPatch) -> 
     assert roles("x", "y") == (["x", "y"], [])
     assert roles("p.conllu", "a.txt") == (["a.txt"], ["p.conllu"])
     for paths in (("x", "y", "z", "w"), ("p.conllu",)):
-        with pytest.raises(PlanError, match="a.txt, b.txt with the sources p.conllu|only files that were sources"):
+        with pytest.raises(PlanError, match=r"with the sources p.conllu|only files that were sources"):
             roles(*paths)
 
 
