@@ -146,7 +146,7 @@ def train(
     }
     if plan or like:
         _check_alone({**locals(), **of_plan, **of_method}, "plan" if plan else "like")
-        chosen = plan_in(plan) if plan else plan_like(like or "", *own.values(), say)
+        chosen = plan_in(plan) if plan else plan_like(like or "", own["target"], own["sources"], own["dev"], say)
     else:
         if "task" not in of_plan and corpora:
             of_plan["task"] = guessed_task(corpora[0], format, say)
