@@ -117,3 +117,30 @@ def test_gold_labels_may_be_a_column(crowd, tmp_path, run):
     told = run("aggregate", str(crowd), "--sources", "2:3", "--dev", f"{crowd}#eve", "-o", str(tmp_path / "out.conll"))
     assert f"F in 2 sentences of {crowd}: blend " in " ".join(told.stderr.split())
     assert "(--method would name another)" in " ".join(told.stderr.split())
+
+
+def test_without_sources_every_layer_of_a_file_that_is_like_its_last_one_is_a_source(tmp_path, run):
+    def file(name, header, *rows):
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in (f"# columns = form {header}", *rows, "")), "utf-8")
+        return path
+
+    both = file("both.conll", "ann bob", "Ann\tB-PER\tB-PER", "left\tO\tO")
+    assert {*tw.aggregate(both).result.reliability.sources} == {"ann", "bob"}
+    assert {*tw.aggregate(tw.load(both)).result.reliability.sources} == {"ann", "bob"}
+    said = run("aggregate", str(both), "-o", str(tmp_path / "out.conll")).stderr
+    assert said.endswith("out.conll: 1 sentences, 2 sources\n")
+    again = tmp_path / "imported.conll"
+    again.write_text(both.read_text().replace("\n", "\n# guideline = bob\n", 1))
+    assert tw.load(f"{again}#ann").guideline == "ann"
+    for one in (f"{both}#ann", file("tags.conll", "pos ann", "Ann\tNNP\tB-PER", "left\tVBD\tO")):
+        assert len(tw.aggregate(one).result.reliability.sources) == 1
+    silent = file("silent.conll", "ann bob", "Ann\tO\tB-PER", "left\tO\tO")
+    assert len(tw.aggregate(silent).result.reliability.sources) == 2
+    gold = file("gold.conll", "gold ann", "Ann\tB-PER\tB-PER", "left\tO\tO")
+    for files, told in (
+        ((gold,), "gold.conll: found the layers gold, ann, expected --sources ann if these are the sources"),
+        ((both, silent), "both.conll: found the layers ann, bob, expected --sources ann,bob if these are the sources"),
+    ):
+        assert told in run("aggregate", *map(str, files), "-o", str(tmp_path / "no.conll"), code=2).stderr
+        assert tw.aggregate(files, "files").result.reliability.sources == tuple(each.stem for each in files)

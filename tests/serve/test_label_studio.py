@@ -16,7 +16,7 @@ from clients import Connect
 from starlette.testclient import TestClient
 
 from tagweave.errors import RequestError
-from tagweave.exchange import json_exports
+from tagweave.exchange import label_studio
 from tagweave.serve.app import application
 from tagweave.serve.label_studio import LabelConfig, annotated_tasks
 from tagweave.serve.serving import Retraining, ServerSettings
@@ -43,19 +43,21 @@ PROJECT = {"id": 7, "label_config": CONFIG}
 
 
 def test_predictions_are_those_that_label_studio_imports(connect: Connect, tmp_path: Path) -> None:
-    tasks = [TASK, {"id": 2, "data": {"body": "", "title": ""}}]
+    tasks = [TASK, *({"id": at, "data": {"body": text, "title": ""}} for at, text in ((2, ""), (3, "left .")))]
     asked = {"tasks": tasks, "label_config": CONFIG, "project": "7.1", "params": {"context": None}}
     found = connect("ner").post("/predict", json=asked).json()
-    first, second = found["results"]
+    first, second, third = found["results"]
     assert found["model_version"] == first["model_version"] == "ner"
     assert [(each["from_name"], each["to_name"], each["type"]) for each in first["result"]] == [
         ("ner", "doc", "labels")
     ] * 2
     assert [each["value"] for each in first["result"]] == [result(0, 8, "PER")["value"], result(14, 18, "LOC")["value"]]
     assert 0 < first["score"] == min(each["score"] for each in first["result"]) < 1
-    assert second["result"] == []
+    assert (second["result"], second["score"], third["result"]) == ([], 1, [])
+    answer = connect("ner").post("/tag", json={"text": "left .", "probabilities": True}).json()["results"][0]
+    assert third["score"] == min(answer["probabilities"]) < 1  # nothing is found, and that is not certain
     (tmp_path / "tasks.json").write_text(json.dumps([{**TASK, "data": {"text": TEXT}, "predictions": [first]}]))
-    [document] = json_exports.LABEL_STUDIO.read(str(tmp_path / "tasks.json"))
+    [document] = label_studio.TOOL.read(str(tmp_path / "tasks.json"))
     assert [mark[:3] for mark in document.marks["ner"] or ()] == [(0, 8, "PER"), (14, 18, "LOC")]
 
 

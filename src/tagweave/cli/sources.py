@@ -136,8 +136,13 @@ def aggregate(
     ],
     output: options.Output,
     sources: Annotated[
-        str, flag("COLUMNS", "Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one.")
-    ] = "files",
+        str | None,
+        flag(
+            "COLUMNS",
+            "Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one. Default: every FILE; of a single"
+            " one, the layers with labels like those of the last.",
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         flag("|".join(AGGREGATIONS), f"How to combine what they say. Default: {DEFAULT}, or the best by --dev."),

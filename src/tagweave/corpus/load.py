@@ -243,7 +243,10 @@ def _file(
     names, first = outline.names, outline.first
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
-    guideline = guideline or outline.comments["guideline"]
+    if guideline is None:
+        named = outline.comments["guideline"]
+        is_of_another = layer is not None and layer != named and named in names
+        guideline = None if is_of_another else named
     if layer is None and guideline in names:
         layer = guideline
     if layer is None:

@@ -4,8 +4,9 @@
     {"tokens": ["Ann", "left"], "entities": {"PER": ["Ann"], "LOC": []}}
 
 A span is quoted, since language models hardly count characters, or has offsets, `start` and `end`, and perhaps a
-`probability`; offsets where the text differs from the quotation do not count. Lines that are no answer, such
-as those that were cut off, are left out and counted, unless they are many.
+`probability`; offsets where the text differs from the quotation do not count. Lines that are no answer, such as those
+that were cut off, or have a label of two lines, are left out and counted, unless they are many. A file may also be one
+list of such objects.
 """
 
 from __future__ import annotations
@@ -18,11 +19,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from tagweave.corpus.files import read_lines
-from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError
-from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.json_exports import Values, parsed, shown
+from tagweave.exchange.document import Document, Mark, Tool, layer_name
+from tagweave.exchange.json_exports import Values, read_objects, shown
 from tagweave.exchange.quotations import Quotation, Tally, located
 from tagweave.exchange.tokens import Offsets
 
@@ -38,18 +37,16 @@ def read(path: str) -> Iterator[Document]:
     broken: list[CorpusError] = []
     last: Document | None = None
     count = 0
-    for number, line in enumerate(read_lines(path), 1):
-        if not line.strip():
-            continue
-        count += 1
+    for values in read_objects(path, broken):
         try:
-            found = _document(line, Location(path, number))
+            answer = _document(values)
         except CorpusError as error:
             broken.append(error)
             continue
         if last is not None:
             yield last
-        last = found
+        last, count = answer, count + 1
+    count += len(broken)
     if broken and (last is None or len(broken) > max(_FEW, _MOST_BROKEN * count)):
         first = broken[0]
         many = f"{first.found}; {len(broken):,} of {count:,} lines are no answers" if count > 1 else first.found
@@ -58,13 +55,12 @@ def read(path: str) -> Iterator[Document]:
         yield replace(last, left_out={f"lines that are no answers ({broken[0]})": len(broken)} if broken else {})
 
 
-def _document(line: str, location: Location) -> Document:
-    values, tally = Values.of(parsed(line, location, "an answer in JSON"), location), Tally()
+def _document(values: Values) -> Document:
+    tally, location = Tally(), values.location
     text, tokens = _text(values)
     marks = tuple(chain(*spans(values, text, tally)))
-    return Document(
-        text, {Path(location.path).name.partition(".")[0]: marks}, values.name("id"), tokens, location, tally=tally
-    )
+    annotator = layer_name(Path(location.path).name.partition(".")[0])
+    return Document(text, {annotator: marks}, values.name("id"), tokens, location, tally=tally)
 
 
 def _text(line: Values) -> tuple[str, tuple[Offsets, ...] | None]:
@@ -90,7 +86,7 @@ def spans(line: Values, text: str, tally: Tally) -> tuple[list[Mark], list[Mark]
             case [str(part), str(kind)]:
                 quoted.append(Quotation(part, kind))
             case dict():
-                found = _span(Values(value, line.location), label, text)
+                found = _span(Values(value, line.location), label, text, line)
                 (marks if isinstance(found, Mark) else quoted).append(found)  # type: ignore[arg-type]
             case _:
                 raise line.error(f"the span {shown(value)}", 'a quotation with its label, {"text": ..., "label": ...}')
@@ -108,20 +104,22 @@ def _given(line: Values) -> Iterator[tuple[str, object]]:
     value = next((line.values[name] for name in ANSWERS if name in line), None)
     if isinstance(value, dict):
         for label, found in value.items():
-            yield from ((label, each) for each in (found if isinstance(found, list) else [found]))
+            yield from ((label, each) for each in (found if isinstance(found, list) else [found]) if found is not None)
     elif isinstance(value, list):
         yield from (("", each) for each in value)
     else:
         raise line.error(f"no answer ({shown(value)})", '"spans", a list of quotations with their labels')
 
 
-def _span(span: Values, label: str, text: str) -> Mark | Quotation:
+def _span(span: Values, label: str, text: str, line: Values) -> Mark | Quotation:
     label = label or span.get(_OTHER if _OTHER in span and _KIND not in span else _KIND, str)
     probability = span.get("probability", float) if "probability" in span else 1.0
     if not 0 < probability <= 1:
         raise span.error(f"the probability {probability}", "a number above 0, and at most 1")
     if "start" in span and "end" in span:
         start, stop = span.get("start", int), span.get("end", int)
+        if "text" not in span and "text" not in line:
+            raise span.error(f"a span from {start} to {stop} beside tokens", "a quotation: these may be tokens")
         if "text" not in span or (0 <= start < stop and text[start:stop] == span.values["text"]):
             return Mark(start, stop, label, probability)
     return Quotation(span.get("text", str), label, probability)
@@ -135,6 +133,8 @@ def is_quoted(line: dict[str, Any]) -> bool | None:
     first = given[0] if isinstance(given, list) and given else None
     if isinstance(first, dict):
         places = {"start", "start_offset"} & first.keys()
+        if "start" in places and not line.get("spans") and isinstance(line.get("text"), str):
+            return True  # where doccano has entities, these have a start_offset
         return ("text" in first and not places) or "probability" in first
     return None if first is None else isinstance(first, list) and [*map(type, first)] == [str, str]
 

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError, shortened
+from tagweave.exchange.counting import hint
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.members import ExportFile, members, refuse_link, unique, write_zip
 from tagweave.exchange.tokens import Places
@@ -82,14 +83,21 @@ def _mark(line: str, places: Places, location: Location) -> Mark:
     label, offsets, shown = match.groups()
     fragments = [[int(digits[:12]) for digits in fragment.split(" ")] for fragment in offsets.split(";")]
     ends = [*chain(*fragments)]
-    if ends != sorted(ends) or ends[-1] > len(places.text) or any(start == stop for start, stop in fragments):
-        raise CorpusError(f"the span {offsets}", f"characters of the text, 0 to {len(places.text)}", *location)
+    text = places.text
+
+    def fits(start: int, stop: int) -> bool:
+        return shown is not None and text[start:stop].split() == shown.split()
+
+    if ends != sorted(ends) or ends[-1] > len(text) or any(start == stop for start, stop in fragments):
+        way = hint(text, ends[0], ends[-1], fits)
+        raise CorpusError(f"the span {offsets}", f"characters of the text, 0 to {len(text)}{way}", *location)
     if shown is not None:
         most = len(shown) + 1000  # a longer text is not compared, which takes time
-        covered = " ".join(places.text[start : min(stop, start + most)] for start, stop in fragments)
+        covered = " ".join(text[start : min(stop, start + most)] for start, stop in fragments)
         if sum(stop - start for start, stop in fragments) > most or covered.split() != shown.split():
             found = f"the span {' '.join(map(str, ends))} of {shown!r}"
-            raise CorpusError(found, f"{shortened(covered)!r}, as the text has it there", *location)
+            way = hint(text, ends[0], ends[-1], fits)
+            raise CorpusError(found, f"{shortened(covered)!r}, as the text has it there{way}", *location)
     gaps = not all(places.is_blank(stop, start) for (_, stop), (start, _) in pairwise(fragments))
     return Mark(ends[0], ends[-1], label, gaps=gaps)
 

@@ -16,13 +16,14 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from math import isnan
 from pathlib import Path
 from typing import IO, Any
 
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import TokenTool, single
-from tagweave.exchange.json_exports import parsed, read_json_lines, read_json_list
+from tagweave.exchange.json_exports import parsed, read_objects
 from tagweave.exchange.members import Allowance, library, refuse_link
 
 TOKENS = ("tokens", "words")
@@ -73,9 +74,7 @@ def _json(path: Path) -> object:
 def _rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[Names, Mapping[str, Any]]]:
     beside = _names(_json(path.parent / _INFO)) if (path.parent / _INFO).is_file() else {}
     if path.suffix in (".json", ".jsonl"):
-        with path.open("rb") as file:
-            is_list = file.read(64).lstrip()[:1] == b"["
-        for row in (read_json_list if is_list else read_json_lines)(str(path)):
+        for row in read_objects(str(path)):
             yield beside, row.values
         return
     names = None
@@ -108,7 +107,8 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
     layers: dict[str, tuple[Candidates, ...]] = {}
     columns: dict[str, tuple[str, ...]] = {}
     comments: list[str] = []
-    for name, values in row.items():
+    for name, value in row.items():
+        values = _whole_numbers(value) if name in names or name.rstrip("s").endswith(("tag", "label")) else value
         if name in (key, "head", "deprel"):
             continue
         if not isinstance(values, list):
@@ -124,6 +124,14 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
             layers[name] = tuple(_candidates(value, name, names, location) for value in values)
     heads = {"head": _heads(row, len(forms), location)} if row.get("head") is not None else {}
     return Sentence(tuple(forms), layers, columns, heads, tuple(comments), location=location)
+
+
+def _whole_numbers(values: object) -> object:
+    """Return the numbers of labels as whole ones: a table with missing values has made floats of them."""
+    if not isinstance(values, list) or not any(isinstance(each, float) for each in values):
+        return values
+    known = [None if isinstance(each, float) and isnan(each) else each for each in values]
+    return [int(each) if isinstance(each, float) and each.is_integer() else each for each in known]
 
 
 def _candidates(value: object, name: str, names: Names, location: Location) -> Candidates:

@@ -6,13 +6,21 @@ way over offsets.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, Any, NamedTuple
 
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.errors import CorpusError
+from tagweave.exchange.counting import are_words, hint
 from tagweave.exchange.quotations import Tally
+
+SKIPPED = ("ignored answers", "skipped annotations")
+"""What annotators chose not to answer. It is counted with what is left out, but nothing is lost without it."""
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+_CONTROL = re.compile("[\0-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
 
 class Mark(NamedTuple):
@@ -46,8 +54,12 @@ class Document:
     # what else was marked and cannot be kept, such as relations, and how often
     left_out: Mapping[str, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)  # of quotations that were found in the text, or not
+    # the least probability of a label over all tokens, by annotator; none where the labels have no numbers
+    certainty: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if wrong := _UNWRITABLE.search(self.text):
+            raise self.error(f"the character {wrong.group()!r} in a text", "text that UTF-8 can hold, without NUL")
         end = 0
         for start, stop in self.sentences or ():
             if not end <= start <= stop <= len(self.text):
@@ -57,14 +69,43 @@ class Document:
         for mark in (mark for marks in self.marks.values() for mark in marks or ()):
             place = f"a span from {mark.start} to {mark.stop}"
             if not 0 <= mark.start < mark.stop <= len(self.text):
-                raise self.error(place, f"characters of the text, 0 to {len(self.text)}")
-            if not mark.label:
+                way = hint(self.text, mark.start, mark.stop, lambda start, stop: are_words(self.text, start, stop))
+                raise self.error(place, f"characters of the text, 0 to {len(self.text)}{way}")
+            if not mark.label.strip():
                 raise self.error(f"{place} without a label", "a label")
+            if wrong := _CONTROL.search(mark.label):
+                raise self.error(f"the character {wrong.group()!r} in the label {mark.label!r}", "a label in one line")
             if not 0 < mark.probability <= 1:
                 raise self.error(f"a span with the probability {mark.probability}", "a number above 0, and at most 1")
 
     def error(self, found: str, expected: str) -> CorpusError:
         return CorpusError(found, expected, *self.location)
+
+
+def layer_name(name: str) -> str:
+    """Return the name of an annotator as that of a layer, which has no blanks."""
+    return "_".join(name.split())
+
+
+def with_skipped(documents: Iterable[Document | str], path: str) -> Iterator[Document]:
+    """Yield documents; what stands in place of one is counted with what the last one leaves out.
+
+    Raises CorpusError if there is nothing else.
+    """
+    skipped: Counter[str] = Counter()
+    last: Document | None = None
+    for each in documents:
+        if isinstance(each, str):
+            skipped[each] += 1
+            continue
+        if last is not None:
+            yield last
+        last = each
+    if last is not None:
+        yield replace(last, left_out={**last.left_out, **skipped})
+    elif skipped:
+        counts = ", ".join(f"{number:,} {what}" for what, number in skipped.items())
+        raise CorpusError(f"{counts}, and nothing else", "other answers, too", path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, ExchangeError
-from tagweave.exchange import answers, brat, datasets, docbin, inception, webanno_tsv
-from tagweave.exchange.document import Document, TokenTool, Tool
-from tagweave.exchange.json_exports import DOCCANO, LABEL_STUDIO, PRODIGY
+from tagweave.exchange import answers, brat, datasets, docbin, inception, label_studio, webanno_tsv
+from tagweave.exchange.document import SKIPPED, Document, TokenTool, Tool
+from tagweave.exchange.json_exports import DOCCANO, PRODIGY
 from tagweave.exchange.members import Memory
 from tagweave.exchange.sentences import Notes, annotators, joined, sentences
 from tagweave.exchange.tokens import tokenizer
 
 TOOLS: dict[str, Tool] = {
     tool.name: tool
-    for tool in (DOCCANO, LABEL_STUDIO, PRODIGY, answers.TOOL, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
+    for tool in (DOCCANO, label_studio.TOOL, PRODIGY, answers.TOOL, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
 }
 TOKEN_TOOLS: dict[str, TokenTool] = {tool.name: tool for tool in (datasets.TOOL, docbin.TOOL)}
 NAMES = (*TOOLS, *TOKEN_TOOLS)
@@ -65,19 +65,23 @@ class Export(NamedTuple):
         read = [*memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes))]
         if notes.misaligned:
             found = f"{notes.misaligned:,} spans that are not whole tokens of a line: {notes.shown[0]}"
-            raise self.error(found, "a choice: {} (or `misaligned=unknown`)", "misaligned widen")
+            expected = f"a choice: {{}} (or `misaligned=unknown`){notes.hint}"
+            raise self.error(found, expected, "misaligned widen")
         if notes.empty:
             found = f"{notes.empty:,} of {notes.documents:,} documents without any span"
             expected = "a choice: {} if nobody found any in them, and `unmarked=empty-unknown` if nobody has begun"
             raise self.error(found, expected, "unmarked outside")
         if notes.overlapping:
             raise self.error(f"{notes.overlapping:,} spans that overlap longer ones", "none; this leaves them out: {}")
+        if notes.several:
+            found = f"{notes.several:,} spans with another label than the same span before, {notes.several_shown}"
+            raise self.error(found, "one label a span; this leaves the others out: {}")
         self._check_complete(notes.left_out)
         return read
 
     def _check_complete(self, left_out: Counter[str]) -> None:
-        if left_out:
-            found = ", ".join(f"{count:,} {what}" for what, count in sorted(left_out.items()))
+        if lost := {what: count for what, count in left_out.items() if what not in SKIPPED}:
+            found = ", ".join(f"{count:,} {what}" for what, count in sorted(lost.items()))
             raise self.error(found, "what a corpus can hold; this command leaves these out: {}")
 
 

@@ -1,19 +1,7 @@
-"""JSON exports of Label Studio, doccano and Prodigy. Every value is checked where it is taken out.
+"""JSON exports of doccano and Prodigy, and how objects are read from JSON. Values are checked where they are taken out.
 
-Label Studio writes a list of tasks, with the annotations of several people and the predictions of models:
-
-    [{"id": 7, "data": {"text": "Ann left."},
-      "annotations": [{"completed_by": 1, "result": [
-        {"from_name": "label", "to_name": "text", "type": "labels",
-         "value": {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}}]}],
-      "predictions": [{"model_version": "m1", "result": [{..., "score": 0.9}]}]}]
-
-Results without `labels` (choices, relations) are skipped, and so are annotations that were cancelled. A model is an
-annotator whose spans have the scores as probabilities; spans that people took over from it keep the score, which is not
-theirs. The usual export has only the numbers of predictions, except for those that an annotation began with.
-
-doccano writes JSON Lines, a file for each annotator, or one for all; the list is `labels` in some versions, and
-`entities` in projects with relations:
+doccano writes JSON Lines, a file for each annotator, or one for all. The list is `labels` in some versions, `entities`
+in projects with relations, and `annotations`, each with its user, in the first ones. The text is `data` in 2021:
 
     {"id": 7, "text": "Ann left Graz.", "label": [[0, 3, "PER"], [9, 13, "LOC"]]}
     {"id": 7, "text": "...", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}], ...}
@@ -23,7 +11,10 @@ Prodigy writes JSON Lines; its tokens are kept:
     {"text": "Ann left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "answer": "accept", "_annotator_id": "ann"}
 
 A span or its task may have a `probability`. The answer `reject` says that something is wrong: a single span is
-rejected, of several nothing is known. Tasks with the answer `ignore` are left out.
+rejected, of several nothing is known. Where spans have answers of their own, rejected ones are rejected spans, and
+nothing is known of the tokens outside of the accepted ones. Tasks with the answer `ignore` are left out and counted.
+
+A file may also be one list of such objects.
 """
 
 from __future__ import annotations
@@ -33,18 +24,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from tagweave.corpus.files import LONGEST, read_lines
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError, shortened
-from tagweave.exchange.document import Document, Mark, Tool
+from tagweave.exchange.counting import hint
+from tagweave.exchange.document import SKIPPED, Document, Mark, Tool, layer_name, with_skipped
 from tagweave.exchange.members import Allowance
-from tagweave.exchange.tokens import Places
 
 Kind = TypeVar("Kind")
 _BLANKS = re.compile(r"[ \t\n]*")
+_ANY_LIST, _LIST = re.compile(r"\s*\["), re.compile(r"\s*\[\s*(\{|\Z)")  # the second one of objects
 _FIRST = 1 << 15  # characters of a value that are parsed at first
 _LARGEST = 1 << 53  # whole number that is one as a float
 _NAMES = {str: "a text", int: "a whole number", list: "a list", float: "a number"}
@@ -67,8 +60,10 @@ class Values:
         return self.values.get(name) is not None
 
     def get(self, name: str, kind: type[Kind]) -> Kind:
-        """Return the value of this kind under a name; a whole number counts as a number. Raises CorpusError without."""
+        """Return the value of this kind under a name; 3 counts as 3.0, and 3.0 as 3. Raises CorpusError without."""
         value = self.values.get(name)
+        if kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)
         if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
             value = float(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -96,25 +91,37 @@ def parsed(text: str | bytes, location: Location, expected: str = "JSON") -> obj
         raise CorpusError(f"no JSON ({error})", expected, *location) from None
 
 
-def read_json_lines(path: str) -> Iterator[Values]:
-    """Yield the objects of a file of JSON Lines. Raises CorpusError for a line that is no object."""
-    for number, line in enumerate(read_lines(path), 1):
-        if line.strip():
-            location = Location(path, number)
-            yield Values.of(parsed(line, location), location)
+def read_objects(path: str, broken: list[CorpusError] | None = None, is_list: bool = False) -> Iterator[Values]:
+    """Yield the objects of a file of JSON Lines, or of one list, which may be empty if the tool writes lists.
+
+    Raises CorpusError for what is no object; lines that are none are added to `broken` if it is there.
+    """
+    numbered = ((number, line) for number, line in enumerate(read_lines(path), 1) if line.strip())
+    first = next(numbered, None)
+    if first is None:
+        return
+    lines = chain([first], numbered)
+    if (_ANY_LIST if is_list else _LIST).match(first[1]):
+        yield from _in_list((line for _, line in lines), path)
+        return
+    for number, line in lines:
+        location = Location(path, number)
+        try:
+            yield Values.of(parsed(line, location, "JSON, an object in each line or one list of objects"), location)
+        except CorpusError as error:
+            if broken is None:
+                raise
+            broken.append(error)
 
 
-def read_json_list(path: str) -> Iterator[Values]:
-    """Yield the objects of a file that is one list; their numbers stand for lines in messages."""
-    unpacked, lines = Allowance(path), []
-    for line in read_lines(path):
+def _in_list(lines: Iterable[str], path: str) -> Iterator[Values]:
+    """Yield the objects of one list; their numbers stand for lines in messages."""
+    unpacked, kept = Allowance(path), []
+    for line in lines:
         unpacked.take(len(line) + 1)
-        lines.append(line)
-    text = "\n".join(lines)
-    start = _after_blanks(text, 0)
-    if not text.startswith("[", start):
-        raise CorpusError(text[start : start + 999], "a list of objects [{...}, ...]", path)
-    at, number = _after_blanks(text, start + 1), 0
+        kept.append(line)
+    text = "\n".join(kept)
+    at, number = _after_blanks(text, text.index("[") + 1), 0
     while number or not text.startswith("]", at):
         number += 1
         value, at = _element(text, at, Location(path, number))
@@ -159,130 +166,43 @@ def shown(value: object) -> str:
         return "values in values in values"
 
 
-def document(task: Values, name: str | None = None) -> Document:
-    """Return the document of a task; `name` is the key of the text in its data, by default the only one, or `text`.
-
-    Raises CorpusError if it is not in this form.
-    """
-    text = text_of(task, name)
-    places = Places(text)
-    marks: dict[str, tuple[Mark, ...]] = {}
-    began: dict[int, Any] = {}
-    for annotation in task.objects("annotations") if "annotations" in task else ():
-        if isinstance(found := annotation.values.get("prediction"), dict) and isinstance(found.get("id"), int):
-            began[found["id"]] = found
-        if not annotation.values.get("was_cancelled"):
-            own = tuple(mark._replace(probability=1.0) for mark in _marks(annotation, places))
-            marks[_annotator(annotation)] = own
-    missing = 0
-    for given in task.get("predictions", list) if "predictions" in task else ():
-        known = began.get(given, given) if type(given) is int else given
-        if type(known) is int:
-            missing += 1
-        else:
-            prediction = Values.of(known, task.location)
-            marks[prediction.name("model_version") or "model"] = tuple(_marks(prediction, places))
-    left_out = {"predictions without content": missing} if missing else {}
-    return Document(text, marks, task.name("id"), location=task.location, left_out=left_out)
-
-
-def text_of(task: Values, name: str | None = None) -> str:
-    """Return the text of a task; `name` as for `document`. Raises CorpusError if it has none."""
-    data = Values.of(task.values.get("data"), task.location)
-    texts = [key for key, value in data.values.items() if isinstance(value, str)]
-    return data.get(name or (texts[0] if len(texts) == 1 else "text"), str)
-
-
-def _annotator(annotation: Values) -> str:
-    by = annotation.values.get("completed_by", 1)
-    if isinstance(by, dict):
-        by = by.get("email", by.get("id", 1))
-    return by if isinstance(by, str) and by else f"annotator{by if isinstance(by, int) else 1}"
-
-
-def _marks(annotation: Values, places: Places) -> Iterator[Mark]:
-    for result in annotation.objects("result"):
-        if result.values.get("type") != "labels":
-            continue
-        value = Values.of(result.values.get("value"), result.location)
-        score = result.get("score", float) if "score" in result else 1.0
-        start, stop = _offsets(value, places)
-        for label in value.get("labels", list):
-            if not isinstance(label, str):
-                raise value.error(f"the label {shown(label)}", "a text")
-            yield Mark(start, stop, label, score)
-
-
-def _offsets(value: Values, places: Places) -> tuple[int, int]:
-    """Return the offsets of a span in code points. Versions before 2022 count UTF-16 units: the marked text tells."""
-    start, stop = value.get("start", int), value.get("end", int)
-    marked = value.values.get("text")
-    text = places.text
-    if not isinstance(marked, str) or _same(places, start, stop, marked) or not 0 <= start <= stop:
-        return start, stop
-    low, high = places.of_unit(start), places.of_unit(stop)
-    if not _same(places, low, high, marked):
-        there = shortened(text[start : min(stop, start + len(marked) + 1000)])
-        raise value.error(f"{shortened(marked)!r} marked from {start} to {stop}", f"{there!r}, the text there")
-    return low, high
-
-
-def _same(places: Places, start: int, stop: int, marked: str) -> bool:
-    r"""Return whether a text was marked: it has its line breaks as \n, and no blanks at its ends."""
-    if not 0 <= start <= stop:
-        return False
-    start, stop = places.stripped(start, stop)
-    if stop - start > len(marked):
-        return False  # also without comparing, which takes time for each
-    return places.text[start:stop].split() == marked.replace("\\n", "\n").split()
-
-
-def _write_label_studio(documents: Iterable[Document], stream: IO[str]) -> None:
-    """Write documents as tasks, in which every annotator is the version of a model that predicts."""
-    stream.write("[")
-    for number, document in enumerate(documents):
-        predictions = [prediction(document, name) for name in document.marks]
-        task = {"data": {"text": document.text}, "predictions": predictions}
-        stream.write(f"{',' if number else ''}\n{json.dumps(task, ensure_ascii=False)}")
-    stream.write("\n]\n")
-
-
-def prediction(document: Document, name: str, control: str = "label", text: str = "text") -> dict[str, Any]:
-    """Return the marks of the annotator `name` as the prediction of a model of this version, in a project whose tags
-    `Labels` and `Text` have the names `control` and `text`.
-    """
-    marks = document.marks[name] or ()
-    result = []
-    for number, mark in enumerate(marks):
-        marked = {"text": document.text[mark.start : mark.stop], "labels": [mark.label]}
-        value = {"start": mark.start, "end": mark.stop, **marked}
-        names = {"from_name": control, "to_name": text, "type": "labels"}
-        result.append({"id": f"span{number}", **names, "score": mark.probability, "value": value})
-    return {"model_version": name, "score": min((mark.probability for mark in marks), default=1.0), "result": result}
-
-
-LABEL_STUDIO = Tool("label-studio", lambda path: map(document, read_json_list(path)), _write_label_studio, ".json")
-LISTS = ("label", "labels")
+LISTS = ("entities", "label", "labels", "annotations")
+"""Under which names doccano has the labels of a text, in its versions."""
+TEXTS = ("text", "data")
+_NOBODY = "unknown"  # the file of texts that nobody has approved
 _PROBABILITY = "probability"
 _WITHOUT_PLACE = "probabilities of rejected spans, or of texts without spans"
 
 
 def _read_doccano(path: str) -> Iterator[Document]:
-    annotator = Path(path).name.partition(".")[0]
-    for line in read_json_lines(path):
-        marks = {annotator: tuple(_doccano_marks(line))}
-        yield Document(line.get("text", str), marks, line.name("id"), location=line.location)
+    annotator = layer_name(Path(path).name.partition(".")[0])
+    for line in read_objects(path):
+        marks: dict[str, list[Mark]] = {} if annotator == _NOBODY else {annotator: []}
+        for who, mark in _doccano_marks(line):
+            marks.setdefault(who or annotator, []).append(mark)
+        if len(marks) > 1 and not marks.get(annotator):  # everything is by users that the file names
+            marks.pop(annotator, None)
+        text = line.get(next((key for key in TEXTS if key in line), TEXTS[0]), str)
+        beside = {"relations": line.values.get("relations"), "comments": line.values.get("Comments")}
+        left_out = {what: len(found) for what, found in beside.items() if isinstance(found, list) and found}
+        by_user = {who: tuple(found) for who, found in marks.items()}
+        yield Document(text, by_user, line.name("id"), location=line.location, left_out=left_out)
 
 
-def _doccano_marks(line: Values) -> Iterator[Mark]:
-    if "entities" in line:
-        for entity in line.objects("entities"):
-            yield Mark(entity.get("start_offset", int), entity.get("end_offset", int), entity.get("label", str))
-        return
-    for found in line.get(next((name for name in LISTS if name in line), LISTS[0]), list):
+def _doccano_marks(line: Values) -> Iterator[tuple[str, Mark]]:
+    """Yield the marks of a text, each with the user who made it, "" if that is not said."""
+    for found in line.get(next((name for name in LISTS if name in line), LISTS[1]), list):
         match found:
-            case [int(start), int(stop), str(label)] if bool not in (type(start), type(stop)):
-                yield Mark(start, stop, label)
+            case [int() | float(), int() | float(), str(label)] if bool not in map(type, found):
+                place = Values({"start": found[0], "end": found[1]}, line.location)
+                yield "", Mark(place.get("start", int), place.get("end", int), label)
+            case {"start_offset": _, "end_offset": _}:
+                span = Values(found, line.location)
+                if type(found.get("label")) is int:
+                    raise line.error(f"the label {found['label']}, a number", "its name: export with labels as text")
+                user = layer_name(span.name("user"))
+                mark = Mark(span.get("start_offset", int), span.get("end_offset", int), span.get("label", str))
+                yield f"annotator{user}" if user.isdecimal() else user, mark
             case _:
                 raise line.error(f"the label {shown(found)}", 'spans [start, end, "LABEL"] of sequence labelling')
 
@@ -296,37 +216,76 @@ def _write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
 
 
 DOCCANO = Tool("doccano", _read_doccano, _write_doccano, ".jsonl")
+_ACCEPT, _REJECT, _IGNORE = _ANSWERS = ("accept", "reject", "ignore")
 
 
 def _read_prodigy(path: str) -> Iterator[Document]:
-    for line in read_json_lines(path):
-        if (answer := line.values.get("answer", "accept")) not in ("accept", "reject", "ignore"):
-            raise line.error(f"the answer {shown(answer)}", "one of accept, reject, ignore")
-        if answer == "ignore":
-            continue
-        who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), "annotator")
-        marks, is_rejected = tuple(_prodigy_marks(line)), answer == "reject"
-        certainty: list[object] = [mark.probability for mark in marks] or [line.values.get(_PROBABILITY)]
-        if is_rejected:
-            marks = tuple(mark._replace(probability=1.0, rejected=True) for mark in marks)
-        tokens = None
-        if "tokens" in line:
-            tokens = tuple((token.get("start", int), token.get("end", int)) for token in line.objects("tokens"))
-        usable = not is_rejected or len(marks) == 1
-        without_place = sum(each not in (None, 1) for each in certainty) if is_rejected or not marks else 0
-        left_out = Counter(
-            {_WITHOUT_PLACE: without_place, "rejected answers with several spans": not usable and bool(marks)}
-        )
-        text, given = line.get("text", str), {who: marks if usable else None}
-        yield Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=+left_out)
+    return with_skipped((_prodigy_document(line) for line in read_objects(path)), path)
+
+
+def _prodigy_document(line: Values) -> Document | str:
+    """Return the document of a task, or what it counts as if it is left out."""
+    answer = _answer(line)
+    if answer == _IGNORE:
+        return SKIPPED[0]
+    who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), "")
+    text, left_out = line.get("text", str), Counter[str]()
+    marks = tuple(_prodigy_marks(line))
+    if answer == _REJECT:
+        marks = tuple(mark._replace(rejected=True) for mark in marks)
+    lost = [mark.probability for mark in marks if mark.rejected] or [] if marks else [line.values.get(_PROBABILITY)]
+    left_out[_WITHOUT_PLACE] = sum(each not in (None, 1) for each in lost)
+    marks = tuple(mark._replace(probability=1.0) if mark.rejected else mark for mark in marks)
+    is_usable = answer == _ACCEPT or len(marks) == 1
+    left_out["rejected answers with several spans"] = not is_usable and bool(marks)
+    if any(_answer(span) == _IGNORE for span in _objects(line, "spans")):
+        is_usable = False
+        left_out["answers with ignored spans"] = 1
+    if "spans" not in line and any(key in line for key in ("label", "accept", "options")):
+        is_usable = False
+        left_out["labels of whole texts"] = 1
+    elif line.values.get("accept"):
+        left_out["labels of whole texts"] = 1
+    left_out["relations"] = len(line.get("relations", list)) if "relations" in line else 0
+    given = {layer_name(who) or "annotator": marks if is_usable else None}
+    return Document(text, given, line.name("_task_hash"), _tokens(line, text), line.location, left_out=+left_out)
+
+
+def _answer(task: Values) -> str:
+    """Return the answer to a task, or to one of its spans. Raises CorpusError for one that Prodigy does not know."""
+    answer = task.values.get("answer") or _ACCEPT
+    if answer not in _ANSWERS:
+        raise task.error(f"the answer {shown(answer)}", f"one of {', '.join(_ANSWERS)}")
+    return str(answer)
+
+
+def _objects(task: Values, name: str) -> Iterator[Values]:
+    return task.objects(name) if name in task else iter(())
 
 
 def _prodigy_marks(line: Values) -> Iterator[Mark]:
     """Yield the spans of a task; a span without a probability has the task's, if there is one."""
-    for span in line.objects("spans") if "spans" in line else ():
+    for span in _objects(line, "spans"):
         source = next((each for each in (span, line) if _PROBABILITY in each), None)
         probability = source.get(_PROBABILITY, float) if source else 1.0
-        yield Mark(span.get("start", int), span.get("end", int), span.get("label", str), probability)
+        place = span.get("start", int), span.get("end", int)
+        yield Mark(*place, span.get("label", str), probability, rejected=_answer(span) == _REJECT)
+
+
+def _tokens(line: Values, text: str) -> tuple[tuple[int, int], ...] | None:
+    """Return the tokens of a task. Raises CorpusError for one whose text is not at its offsets."""
+    if "tokens" not in line:
+        return None
+    found = []
+    for token in line.objects("tokens"):
+        start, stop = token.get("start", int), token.get("end", int)
+        form = token.values.get("text", text[start:stop])
+        if not 0 <= start <= stop <= len(text) or text[start:stop] != form:
+            way = hint(text, start, stop, lambda first, last, form=form: text[first:last] == form)  # type: ignore[misc]
+            there = f"{shortened(text[max(start, 0) : max(stop, 0)])!r}, the text there{way}"
+            raise line.error(f"the token {shown(form)} from {start} to {stop}", there)
+        found.append((start, stop))
+    return tuple(found)
 
 
 def _write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:

@@ -89,25 +89,32 @@ def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:
 
 def _by_first_value(text: str) -> str | None:
     """Return the tool by the first object of a file of JSON, of JSON Lines, or of one list."""
-    from tagweave.exchange.answers import is_quoted
+    from tagweave.exchange.answers import ANSWERS, is_quoted
     from tagweave.exchange.datasets import TOKENS
     from tagweave.exchange.inception import CONTENT, TYPES
-    from tagweave.exchange.json_exports import LISTS
+    from tagweave.exchange.json_exports import LISTS, TEXTS
+    from tagweave.exchange.label_studio import is_minimal
 
     if any(f'"{name}"' in text[: 1 << 10] for name in (TYPES, CONTENT)):
         return "inception"
     objects = list(_objects(text))
     if not objects:
         return None
-    first, quoted = objects[0], (is_quoted(each) for each in objects)
+    first, quoted = objects[0], next((each for each in map(is_quoted, objects) if each), False)
     has_text = isinstance(first.get("text"), str)
-    tokens = (value for name in TOKENS if isinstance(value := first.get(name), list))
+    tokens = next((value for name in TOKENS if isinstance(value := first.get(name), list)), [])
+    is_table = bool(tokens) and all(isinstance(token, str) for token in tokens)
+    lists = [value for name, value in first.items() if isinstance(value, list) and name not in (*TOKENS, *ANSWERS)]
+    if is_table and any(len(value) == len(tokens) for value in lists):
+        quoted = False  # a list of labels beside tokens
     signs: dict[str, object] = {
-        "label-studio": isinstance(first.get("data"), dict),
-        "datasets": any(all(isinstance(token, str) for token in value) for value in tokens),
-        "answers": {"answer", "_input_hash", "_task_hash"}.isdisjoint(first) and next(filter(None, quoted), False),
+        "label-studio": isinstance(first.get("data"), dict)
+        or (isinstance(first.get("task"), dict) and "result" in first)
+        or is_minimal(first),
+        "answers": {"answer", "_input_hash", "_task_hash"}.isdisjoint(first) and quoted,
+        "datasets": is_table and not (has_text and "spans" in first),
         "prodigy": has_text and first.keys() & {"spans", "answer", "_input_hash", "_task_hash"},
-        "doccano": has_text and first.keys() & {*LISTS, "entities"},
+        "doccano": any(isinstance(first.get(name), str) for name in TEXTS) and first.keys() & {*LISTS},
     }
     return next((tool for tool, is_there in signs.items() if is_there), None)
 

@@ -20,6 +20,7 @@ from tagweave.corpus.load import key_and_value
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, FoundSpan, Span, layer_of, spans_of
 from tagweave.errors import shortened
+from tagweave.exchange.counting import are_words, hint
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import Offsets, Places, Tokenizer, TokenOffsets, lines
@@ -48,18 +49,23 @@ class Notes:
     spans: int = 0
     misaligned: int = 0  # spans that are not whole tokens of one line; the first of them are `shown` to people
     shown: list[str] = field(default_factory=list)
+    hint: str = ""  # how the offsets of the first such span may have been counted
     overlapping: int = 0  # spans that were left out because they overlap longer ones of the same annotator
+    several: int = 0  # and because the same tokens have another label already; the first of them is shown
+    several_shown: str = ""
     left_out: Counter[str] = field(default_factory=Counter)  # what else was marked and is not kept
     tally: Tally = field(default_factory=Tally)  # of quotations
     documents: int = 0
     empty: int = 0  # documents that somebody saw, but nobody marked
     unseen: int = 0  # documents that nobody saw, or rightly marked
+    mixed: int = 0  # documents in which somebody rejected spans and accepted others
 
     def count(self, document: Document) -> None:
         seen = [marks for marks in document.marks.values() if marks is not None]
         self.documents += 1
         self.unseen += not seen
         self.empty += bool(seen) and not any(seen)
+        self.mixed += any(len({mark.rejected for mark in marks}) > 1 for marks in seen)
 
     def lines(
         self, misaligned: Misalignment = "widen", unmarked: Unmarked = "outside", task: Task = SPANS
@@ -68,13 +74,19 @@ class Notes:
         if self.misaligned:
             became = {"widen": "widened", "unknown": "taken for unknown"}.get(misaligned, misaligned)
             found = f"{self.misaligned:,} of {self.spans:,} spans are not whole tokens of a line and were {became}"
-            yield f"{found}, such as {', '.join(self.shown)}"
+            yield f"{found}, such as {', '.join(self.shown)}{self.hint}"
         yield from self.tally.lines()
         if self.left_out:
             yield f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(self.left_out.items()))}"
         if self.overlapping:
             found = f"{self.overlapping:,} of {self.spans:,} spans"
             yield f"{found} overlap longer ones of the same annotator and are left out"
+        if self.several:
+            found = f"{self.several:,} of {self.spans:,} spans"
+            yield f"{found} are other labels of a span that has one already, and are left out: {self.several_shown}"
+        if self.mixed:
+            found = f"{self.mixed:,} of {self.documents:,} documents"
+            yield f"{found} have accepted and rejected spans: their tokens outside of accepted ones are unknown"
         if self.empty:
             given = unmarked if task == SPANS else "unknown"
             taken, other = ("outside of spans", "empty-unknown") if given == "outside" else ("unknown", "outside")
@@ -209,16 +221,16 @@ class _Aligned:
 
     def layer(self, marks: Sequence[Mark] | None, among: _Marks) -> Layer:
         """Return the labels of an annotator's marks in the line; `None` if they did not see the document."""
-        if marks is None or among.have_rejected:
+        if marks is None:
             return (None,) * len(self.tokens)
         spans: list[FoundSpan] = []
         unknown: list[tuple[int, int]] = []
         for mark in marks:
-            self._align(mark, spans, unknown)
+            if not mark.rejected:
+                self._align(mark, spans, unknown)
         outside = self.unmarked == "outside" or (self.unmarked == "empty-unknown" and among.are_there)
-        layer = layer_of(spans, len(self.tokens), outside)
-        begun = sum(any(each[:2] == "B-" for each in candidates or ()) for candidates in layer)
-        self.notes.overlapping += len(spans) - begun
+        layer = layer_of(spans, len(self.tokens), outside and not among.have_rejected)
+        self._count_left_out(spans, layer)
         if self.task == TAGS:
             layer = layer_of(spans, len(self.tokens), False, TAGS)
         if not unknown:
@@ -228,6 +240,18 @@ class _Aligned:
             change[first] += 1
             change[last] -= 1
         return tuple(None if depth else known for depth, known in zip(accumulate(change), layer, strict=False))
+
+    def _count_left_out(self, spans: Sequence[FoundSpan], layer: Layer) -> None:
+        """Count spans that the layer lacks: other labels of a span, and what overlaps longer ones."""
+        first: dict[tuple[int, int], str] = {}
+        other = dict.fromkeys(span[:3] for span in spans if first.setdefault(span[:2], span.types[0]) != span.types[0])
+        for start, stop, (label,) in other:
+            text = self.document.text[self.tokens[start][0] : self.tokens[stop - 1][1]][:_QUOTED]
+            shown = f"{shortened(text)!r} is {label} beside {first[start, stop]}"
+            self.notes.several_shown = self.notes.several_shown or shown
+        self.notes.several += len(other)
+        begun = sum(any(each[:2] == "B-" for each in candidates or ()) for candidates in layer)
+        self.notes.overlapping += len(first) - begun
 
     def rejected(self, marks: Sequence[Mark] | None) -> tuple[Span, ...]:
         spans: list[FoundSpan] = []
@@ -265,8 +289,11 @@ class _Aligned:
         tokens = " ".join(text[a : min(b, a + _QUOTED)] for a, b in quoted)
         span = shortened(text[mark.start : min(mark.stop, mark.start + _QUOTED)])
         found = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
+        if not self.notes.shown and not are_words(text, mark.start, mark.stop):
+            self.notes.hint = hint(text, mark.start, mark.stop, lambda start, stop: are_words(text, start, stop))
         if self.misaligned == "error":
-            raise self.document.error(found, "whole tokens of a line: cut it, widen it, or take it for unknown")
+            expected = f"whole tokens of a line: cut it, widen it, or take it for unknown{self.notes.hint}"
+            raise self.document.error(found, expected)
         self.notes.shown.append(found)
 
 
@@ -300,13 +327,23 @@ def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str],
     base = len(before)
     tokens = [(base + start, base + stop) for start, stop in zip(offsets.starts, offsets.stops, strict=True)]
     marks = {name: (*(known or ()), *_marks(sentence, name, tokens, task)) for name, known in document.marks.items()}
+    numbers = {name: _least(sentence.layers.get(name, ())) for name in document.marks}
+    certainty = {
+        name: min(number, document.certainty.get(name, 1.0)) for name, number in numbers.items() if number is not None
+    }
     return replace(
         document,
         text=before + offsets.text,
         marks=marks,
         tokens=(*(document.tokens or ()), *tokens),
         sentences=(*(document.sentences or ()), (base, base + len(offsets.text))),
+        certainty={**document.certainty, **certainty},
     )
+
+
+def _least(layer: Layer) -> float | None:
+    """Return the least number of a best label over the positions that have numbers; `None` if none has."""
+    return min((_best(candidates)[1] for candidates in layer if isinstance(candidates, Soft)), default=None)
 
 
 def _before(document: Document, comments: Mapping[str, str], sentence: Sentence) -> str:

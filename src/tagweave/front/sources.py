@@ -87,7 +87,7 @@ class Aggregated:
 
 def aggregate(
     files: Corpus | str | PathLike[str] | Sequence[str | PathLike[str]],
-    sources: str | Sequence[str] = "files",
+    sources: str | Sequence[str] | None = None,
     method: str | None = None,
     *,
     dev: Given | None = None,
@@ -104,7 +104,8 @@ def aggregate(
     Args:
         files: files, or a corpus in which every source has a layer.
         sources: of files, which columns are sources, as `--sources`: `3:`, `ann,bob`, or `files` if each is one. Of a
-            corpus, the names of the layers.
+            corpus, the names of the layers. By default, every file is a source; of a corpus or of a single file, every
+            layer with labels like those of its last one is.
         method: `majority`, `dawid-skene`, `mace`, `hmm`, `bsc` or `blend`; by default `blend`, or the best by `dev`.
         dev: gold labels of some sentences of the text, which say how good a method is. All methods are tried if none is
             named, and another than `blend` is kept if it is better by more than chance.
@@ -117,21 +118,22 @@ def aggregate(
         tell: is given a line after every iteration.
 
     Raises:
-        CorpusError: a file that does not follow its format, texts that differ, or `dev` of another text.
+        CorpusError: a file that does not follow its format, texts that differ, `dev` of another text, or layers of
+            which it is not plain whether they are sources.
         SourceError: an unknown method, option or source, sources without labels, or options beside `dev` of no method.
         OSError: a file cannot be read.
     """
     paths = [] if isinstance(files, Corpus) else [files] if isinstance(files, str | PathLike) else list(files)
     check_there(*(fspath(path) for path in paths))
     from tagweave.sources.answers import Answers
-    from tagweave.sources.layers import SourceCorpus, in_iob2, load_sources, with_aggregate
+    from tagweave.sources.layers import SourceCorpus, alike_layers, in_iob2, load_sources, with_aggregate
     from tagweave.sources.posterior import aggregate as combine
 
     if isinstance(files, Corpus):
-        names = tuple(sources.split(",") if isinstance(sources, str) else sources)
-        loaded = SourceCorpus(files, names)
+        names = alike_layers(files) if sources is None else sources.split(",") if isinstance(sources, str) else sources
+        loaded = SourceCorpus(files, tuple(names))
     else:
-        selection = sources if isinstance(sources, str) else ",".join(sources)
+        selection = sources if isinstance(sources, str | None) else ",".join(sources)
         loaded = load_sources([fspath(each) for each in paths], selection, format=format)
     corpus = in_iob2(loaded.corpus, loaded.sources)
     answers = Answers.of_sentences(corpus, loaded.sources)

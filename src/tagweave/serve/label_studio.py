@@ -24,12 +24,12 @@ from starlette.responses import Response
 
 from tagweave.corpus.sentence import Location
 from tagweave.errors import RequestError
-from tagweave.exchange import json_exports
+from tagweave.exchange import label_studio as exports
 from tagweave.exchange.document import Document
 from tagweave.exchange.json_exports import Values
 from tagweave.labels.transition_scheme import codes_spans, split_label
 from tagweave.serve.requests import LabelRequest, check, decoded
-from tagweave.serve.retraining import AnnotatedText, annotated_text, marks
+from tagweave.serve.retraining import AnnotatedText, annotated_text, least_probability, marks
 from tagweave.serve.served_models import ServedModel
 from tagweave.serve.site import ServerSite, in_thread, json_response
 
@@ -137,18 +137,20 @@ async def setup(site: ServerSite, request: Request, body: bytes) -> dict[str, st
 
 
 async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, Any]:
-    """Return predictions with scores, one for each task."""
+    """Return predictions, one for each task. The score of one is the least probability over its tokens and spans."""
     sent, served = _object(body), _served(site, request)
     config = LabelConfig.of(sent.values.get("label_config"))
-    texts = [json_exports.text_of(each, config.data) for each in _objects(sent, "tasks")]
+    texts = [exports.text_of(each, config.data) for each in _objects(sent, "tasks")]
     asked = LabelRequest(texts=texts, probabilities=True)
     characters = check(asked, site.settings.limits)
     answer = await site.batches.response(("tag", served.name, True), texts, characters)
     results = []
     for text, each in zip(texts, answer.results, strict=True):
-        own = tuple(mark for mark in marks(each) if not config.labels or mark.label in config.labels)
-        document = Document(text, {answer.version: own})
-        results.append(json_exports.prediction(document, answer.version, config.control, config.text))
+        spans = tuple(marks(each))
+        shown = tuple(mark for mark in spans if not config.labels or mark.label in config.labels)
+        certainty = {answer.version: least_probability(each, spans)}
+        document = Document(text, {answer.version: shown}, certainty=certainty)
+        results.append(exports.prediction(document, answer.version, config.control, config.text))
     return {"results": results, "model_version": answer.version}
 
 
@@ -224,7 +226,9 @@ def _annotated_text(task: Values, annotation: Values, project: str, name: str | 
     key = f"{project}/{annotation.get('id', int)}"
     if annotation.values.get("was_cancelled"):
         return AnnotatedText(key)
-    document = json_exports.document(task, name)
+    document = exports.document(task, name)
+    if None in document.marks.values():  # labels of another type than text has
+        return AnnotatedText(key)
     return annotated_text(key, document, [mark for own in document.marks.values() for mark in own or ()])
 
 

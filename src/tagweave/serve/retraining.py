@@ -50,6 +50,12 @@ def marks(result: TextResult) -> Iterator[Mark]:
         yield Mark(*offsets[at], label, _probability(number))
 
 
+def least_probability(result: TextResult, spans: Iterable[Mark]) -> float:
+    """Return the least probability over the labels of all tokens, `O` among them, and over spans; 1 without tokens."""
+    numbers = [_probability(number) for number in result.probabilities or ()]
+    return min([*numbers, *(span.probability for span in spans)], default=1.0)
+
+
 def _probability(number: object) -> float:
     return min(1.0, max(number, 1e-6)) if isinstance(number, float) else 1.0
 

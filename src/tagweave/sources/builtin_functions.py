@@ -29,7 +29,7 @@ from tagweave.corpus.spans import OUTSIDE, SPANS, TAGS, FoundSpan, layer_of
 from tagweave.errors import CorpusError
 from tagweave.exchange import answers as quoting
 from tagweave.exchange.document import Mark
-from tagweave.exchange.json_exports import Values, read_json_lines
+from tagweave.exchange.json_exports import Values, read_objects
 from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import TokenOffsets, without_blanks
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
@@ -239,7 +239,7 @@ class _Answer:
 @lru_cache(maxsize=8)
 def _answers(path: str, _stamp: object) -> dict[str, _Answer]:
     """Read the answers of a file by the text of their sentences, without blanks; of several the last."""
-    lines = (_Answer(each) for each in read_json_lines(path))
+    lines = (_Answer(each) for each in read_objects(path))
     return {without_blanks(each.text): each for each in lines}
 
 

@@ -20,6 +20,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.columns import with_column_layers
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import CorpusError
 from tagweave.exchange.load import load, stream
 from tagweave.labels.transition_scheme import split_label
@@ -35,6 +36,7 @@ FILES = "files"
 """The selection that makes every file a source."""
 
 _RANGE = re.compile(r"([0-9]*)(:?)([0-9]*)")
+_GOLD = "gold"  # a layer of this name is no source
 _UNNAMED = "tag"  # the last column, if no header names it
 
 
@@ -50,7 +52,7 @@ class SourceCorpus(NamedTuple):
 
 def load_sources(
     arguments: Sequence[str],
-    selection: str = FILES,
+    selection: str | None = None,
     gold: str | None = None,
     format: str | None = None,  # noqa: A002
 ) -> SourceCorpus:
@@ -61,12 +63,15 @@ def load_sources(
             NAME. Otherwise they are the parts of one corpus, and a source may be missing in some of them.
         selection: the columns that are sources, separated by commas: numbers (`3`), ranges (`3:7`; `3:` is to the last
             one) or names. Columns are counted from 1, the form; without a header they are called by their number,
-            `column3`. In formats other than `columns`, the names of layers.
+            `column3`. In formats other than `columns`, the names of layers. By default every file is a source, and of
+            a single file every layer with labels like those of its last one.
         gold: the column with gold annotation; with `FILES` a file.
         format: the format of all files; by default each is recognised.
     """
     if not arguments:
         raise CorpusError("no file", "at least one")
+    if selection is None:
+        selection = _default_selection(arguments, format)
     if selection == FILES:
         return _of_files(arguments, gold, format)
     parts = [_of_columns(argument, selection, gold, format) for argument in arguments]
@@ -86,6 +91,34 @@ def load_sources(
 
     sentences = (with_all(sentence) for part in parts for sentence in part.corpus)
     return first._replace(corpus=first.corpus.with_sentences(sentences), sources=sources)
+
+
+def _default_selection(arguments: Sequence[str], format: str | None) -> str:  # noqa: A002
+    """Return the selection of files for which nobody named one. Raises CorpusError if it is not plain."""
+    for argument in arguments:
+        path, _, layer = parse_argument(argument)
+        alike = () if layer else alike_layers(load(argument, format))
+        if len(alike) > 1 and (len(arguments) > 1 or _GOLD in alike):
+            others = ",".join(name for name in alike if name != _GOLD)
+            expected = f"--sources {others} if these are the sources of one corpus, or --sources files"
+            raise CorpusError(f"the layers {', '.join(alike)}", f"{expected} if {path}#{alike[-1]} is one", path)
+        if len(alike) > 1:
+            return ",".join(alike)
+    return FILES
+
+
+def alike_layers(corpus: Corpus) -> tuple[str, ...]:
+    """Return the layers with labels of the same kinds as the corpus's own layer, which may be those of other sources.
+
+    A layer of `O` alone is like any other.
+    """
+    labels: dict[str, set[str]] = defaultdict(set)
+    for sentence in corpus:
+        for name, layer in sentence.layers.items():
+            labels[name].update(chain.from_iterable(candidates for candidates in layer if candidates))
+    kinds = {name: {split_label(label)[1] or label for label in said} for name, said in labels.items() if said}
+    own = kinds.get(corpus.guideline, set()) - {OUTSIDE}
+    return tuple(name for name, said in kinds.items() if own & said or said == {OUTSIDE} or not own)
 
 
 def _of_columns(argument: str, selection: str, gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
