@@ -6,8 +6,10 @@ ends of words, tell by which of these ways offsets fit.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from itertools import accumulate
 
 Converted = Callable[[int], int]
@@ -36,19 +38,21 @@ _WIDTHS: dict[str, Callable[[str], Iterator[int]]] = {
     "a line break as the two characters \\r\\n (CRLF)": _two_breaks,
     "bytes of UTF-8": _utf8,
 }
+_LONGEST = 1 << 20  # characters of a text that is counted in other ways, which takes a second
 _MARK = "a byte order mark (BOM) as the first character"
 
 
-def ways(text: str) -> Iterator[tuple[str, Converted]]:
-    """Yield the ways of counting that differ from code points in a text, each with its name."""
-    for name, widths in _WIDTHS.items():
-        starts = [*accumulate(widths(text), initial=0)]
-        if starts != [*range(len(text) + 1)]:
-            yield name, lambda offset, starts=starts: _index(starts, offset)  # type: ignore[misc]
-    yield _MARK, lambda offset: offset - 1
+@lru_cache(maxsize=1)
+def ways(text: str) -> tuple[tuple[str, Converted], ...]:
+    """Return the ways of counting that differ from code points in a text, each with its name; of a long text none."""
+    if len(text) > _LONGEST:
+        return ()
+    starts = {name: array("l", accumulate(widths(text), initial=0)) for name, widths in _WIDTHS.items()}
+    others = {name: partial(_index, each) for name, each in starts.items() if each[-1] != len(text)}
+    return (*others.items(), (_MARK, lambda offset: offset - 1))
 
 
-def _index(starts: Sequence[int], offset: int) -> int:
+def _index(starts: array[int], offset: int) -> int:
     at = bisect_left(starts, offset)
     return at if at < len(starts) and starts[at] == offset else -1
 

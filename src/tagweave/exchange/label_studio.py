@@ -25,7 +25,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
 from typing import IO, Any
 
 from tagweave.errors import shortened
@@ -37,6 +36,7 @@ from tagweave.exchange.tokens import Places, without_blanks
 _ANNOTATIONS = ("annotations", "completions")
 _BESIDE = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # the data of JSON-MIN
 _LABELS = "labels"
+_MOST = 1000  # annotations of a task
 _RUN = re.compile(r"\S+")
 
 
@@ -52,6 +52,15 @@ def document(task: Values, name: str | None = None) -> Document:
     places = Places(text)
     marks: dict[str, tuple[Mark, ...] | None] = {}
     left_out: Counter[str] = Counter()
+
+    def add(source: str, found: tuple[Mark, ...] | None) -> None:
+        """Add the marks of a source, under another name if it is the second annotation by the same one."""
+        names = (f"{source}-{number}" if number > 1 else source for number in range(1, _MOST + 1))
+        name = next((each for each in names if each not in marks), None)
+        if name is None or len(marks) == _MOST:
+            raise task.error(f"more than {_MOST:,} annotations", "fewer of a task")
+        marks[name] = found
+
     began: dict[int, Any] = {}
     for annotation in (each for key in _ANNOTATIONS if key in task for each in task.objects(key)):
         if isinstance(prediction := annotation.values.get("prediction"), dict) and type(prediction.get("id")) is int:
@@ -61,15 +70,14 @@ def document(task: Values, name: str | None = None) -> Document:
             continue
         by_person = _marks(annotation, places, left_out)
         by_person = by_person and tuple(mark._replace(probability=1.0) for mark in by_person)
-        marks[_unused(_annotator(annotation), marks)] = by_person
+        add(_annotator(annotation), by_person)
     for given in task.get("predictions", list) if "predictions" in task else ():
         known = began.get(given, given) if type(given) is int else given
         if type(known) is int:
             left_out["predictions without content"] += 1
         else:
             content = Values.of(known, task.location)
-            model = _unused(layer_name(content.name("model_version")) or "model", marks)
-            marks[model] = _marks(content, places, left_out)
+            add(layer_name(content.name("model_version")) or "model", _marks(content, places, left_out))
     left_out["drafts"] += len(task.get("drafts", list)) if "drafts" in task else 0
     return Document(text, marks, task.name("id"), location=task.location, left_out=+left_out)
 
@@ -126,11 +134,6 @@ def _annotator(annotation: Values) -> str:
         by = by.get("email", by.get("id", 1))
     name = layer_name(by) if isinstance(by, str) else ""
     return name or f"annotator{by if isinstance(by, int) else 1}"
-
-
-def _unused(name: str, taken: Mapping[str, object]) -> str:
-    """Return a name for the second annotation by the same person, or the second prediction by the same model."""
-    return next(each for number in count(1) if (each := f"{name}-{number}" if number > 1 else name) not in taken)
 
 
 def _marks(annotation: Values, places: Places, left_out: Counter[str]) -> tuple[Mark, ...] | None:
