@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from model_files import write
@@ -72,3 +73,47 @@ def test_tagging_that_is_terminated_leaves_nothing(segmenter, tmp_path):
         ended(process, lambda: list(tmp_path.glob("out.*.part")))
         assert process.stderr.read().endswith(b"tagweave: interrupted\n")
     assert not list(tmp_path.iterdir())
+
+
+UNWRITABLE = {
+    "train": "train {x} -o {bad}",
+    "train, log": "train {x} -o {t}/m --log {bad}",
+    "distill": "distill {m} {x} -o {bad}",
+    "tag": "tag {m} {x} -o {bad}",
+    "convert, review": "convert {m} {x} -o {t}/o --review 1 --review-file {bad}",
+    "compare": "compare {x} {x} --html {bad}",
+    "check": "check {x} --believed {bad}",
+    "label": "label {x} --functions {x} -o {bad}",
+    "aggregate": "aggregate {x} -o {t}/o --report {bad}.csv",
+    "harvest lexicon": "harvest lexicon {x} --lexicon {x} -o {bad}",
+    "import": "import doccano {x} -o {bad}",
+}
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_what_cannot_be_written_is_told_before_anything_is_read(run, tagger, tmp_path, name):
+    x = tmp_path / "x.txt"
+    x.write_bytes(b"\xff: neither a corpus nor anything else")
+    for bad in (tmp_path / "none" / "file", "/dev/full"):
+        if name == "aggregate" and bad == "/dev/full":
+            continue
+        words = UNWRITABLE[name].format(x=x, m=tagger, t=tmp_path, bad=bad).split()
+        told = run(*words, code=2).stderr
+        assert str(bad) in told and "UTF-8" not in told, told
+        assert list(tmp_path.iterdir()) == [x]
+
+
+def test_files_come_before_the_output_whose_reader_may_be_gone(corpora, tmp_path):
+    for words in (
+        ["--help"],
+        ["compare", f"a={corpora}/dev.txt", f"b={corpora}/dev.txt", "--html", tmp_path / "page.html"],
+    ):
+        with subprocess.Popen([*MAIN, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            assert process.stderr.read() == b""
+        assert process.returncode == 141
+    assert (tmp_path / "page.html").stat().st_size
+    with Path("/dev/full").open("wb") as full:
+        for words in (["--help"], ["info", corpora / "dev.txt"]):
+            process = subprocess.run([*MAIN, *map(str, words)], stdout=full, stderr=subprocess.PIPE, check=False)
+            assert (process.returncode, process.stderr) == (2, b"tagweave: standard output: No space left on device\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from tagweave.corpus.files import whole_file, whole_folder, written
+from tagweave.corpus.files import check_writable, whole_file, whole_folder, written
 
 KINDS = ("text", "model")
 
@@ -109,3 +110,33 @@ def test_a_folder_appears_whole(tmp_path: Path) -> None:
 def test_the_longest_name(tmp_path: Path) -> None:
     save("text", tmp_path / ("字" * 85))
     assert [path.name for path in tmp_path.iterdir()] == ["字" * 85]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG])
+def test_errors_of_disks_name_the_file(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "new"
+    for name, within in ((path, str(path)), (tmp_path / "new.gz", ""), ("-", "standard output")):
+        with pytest.raises(OSError, match="Errno") as caught, written(str(name)) as stream:
+            stream.write("a")
+            raise OSError(number, os.strerror(number))
+        assert (caught.value.errno, caught.value.filename) == (number, within or str(name))
+    with pytest.raises(OSError, match="Errno") as caught, whole_file(path) as part:
+        raise OSError(number, os.strerror(number), str(part))
+    assert (caught.value.errno, caught.value.filename) == (number, str(path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whether_a_file_can_be_written_is_known_before(tmp_path: Path) -> None:
+    for path in (str(tmp_path / "new"), "-", "/dev/null"):
+        check_writable(path)
+    for path, number in (
+        (tmp_path, errno.EISDIR),
+        (tmp_path / "none" / "file", errno.ENOENT),
+        (Path("/dev/full"), errno.ENOSPC),
+    ):
+        with pytest.raises(OSError, match="Errno") as caught:
+            check_writable(str(path))
+        assert (caught.value.errno, caught.value.filename) == (number, str(path))
+    with pytest.raises(OSError, match="not a regular file"):
+        check_writable("/dev/null", devices=False)
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tagweave.features.rules import ArrayRule
 from tagweave.learning import loop, mistake_driven
 from tagweave.learning import trainer as trainer_module
 from tagweave.learning.loop import CheckpointError, TrainingError, load_checkpoint, train
+from tagweave.learning.progress import log_callback
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import UNWATCHED, StateRules, TrainerState, Watch
 from tagweave.training.fit import fit_problem, prepare
@@ -324,3 +326,22 @@ def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.Monkey
     if learner != "lbfgs":  # whose iterations are not made of batches
         assert shown.shares == sorted(shown.shares)
         assert {number for number, share in shown.shares if share == 1} == {1, 2}
+
+
+def test_a_full_disk_costs_the_checkpoint_and_the_log_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(loop, "save_file", full)
+    monkeypatch.setattr(loop, "SHARE", 1e9)  # it is time for a checkpoint after every iteration
+    told: list[str] = []
+    with log_callback(Path("/dev/full")) as log:
+        run = Run(Schedule(4, checkpoint=tmp_path / "state", is_part=True), log, tell=told.append)
+        outcome = train(Counting(), None, np.zeros(2), run)
+    assert (outcome.iterations, outcome.interrupted) == (4, False)
+    (line,) = told
+    assert line.startswith("warning: no checkpoint: No space left on device (") and str(tmp_path / "state") in line
+    assert capsys.readouterr().err == "warning: no log: No space left on device (/dev/full)\n"
+    assert list(tmp_path.iterdir()) == []

@@ -88,16 +88,20 @@ def share(count: int, total: int) -> str:
     return f"{count:,} ({100 * count / total:.1f} %)" if total else "0"
 
 
-def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
-    """Raise OptionError where a file is written that is read, or one is written twice.
+def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None], devices: bool = True) -> None:
+    """Raise OptionError where a file is written that is read, or one is written twice; OSError if it cannot be written.
 
-    Outputs that are `None` or `-` are no files; inputs may be corpus arguments.
+    Outputs that are `None` or `-` are no files; inputs may be corpus arguments. `devices`: whether an output may be a
+    device or a pipe.
     """
+    from tagweave.corpus.files import check_writable
     from tagweave.corpus.load import parse_argument
 
     read = {os.path.realpath(parse_argument(each).path) for each in inputs if each}
     written: set[str] = set()
     for output in outputs:
+        if output:
+            check_writable(output, devices)
         # a pipe or a device stays what it is
         if not output or output == "-" or (Path(output).exists() and not Path(output).is_file()):
             continue

@@ -95,12 +95,12 @@ def compare(
 
     check_outputs([html], [first, second, model])
     divergence = divergence_of(load(first, format), load(second, format), model, threads)
-    console = table_console()
-    for table in tables(divergence):
-        console.print(table)
     if html:
         with written(html) as stream:
             stream.write(page(divergence))
+    console = table_console()
+    for table in tables(divergence):
+        console.print(table)
 
 
 def check(
@@ -152,9 +152,9 @@ def check(
     check_outputs([output, believed], [corpus])
     with status_line("judging") as progress:
         found = checked(load(corpus, format), task, folds, rounds, seed, threads, say, progress)
-    found.write(output, form, top)
     if believed:
         found.write_believed(believed)
+    found.write(output, form, top)
     say(str(found))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -18,6 +19,7 @@ from tagweave import __version__, streams
 from tagweave.cli.commands import Commands, InPanels
 from tagweave.cli.console import BROKEN_PIPE, INTERRUPTED, USAGE, in_flags
 from tagweave.front.options import message
+from tagweave.signals import ending_in_order
 
 GROUPS = {
     "Train and use": {
@@ -52,26 +54,55 @@ _FUNCTIONS = {"import": "import_documents", "export": "export_documents"}
 class _Commands(Commands):
     """Runs a command, and turns errors that users can fix into one line and an exit code."""
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().make_context(*args, **extra)
+        except BrokenPipeError:  # of the help
+            raise _broken_pipe() from None
+        except OSError as error:
+            typer.echo(f"tagweave: {message(_of_output(error))}", err=True)
+            raise SystemExit(USAGE) from None
+
     def invoke(self, ctx: Any) -> Any:
         spelled = partial(in_flags, known=cache(partial(_flags, self, ctx)))
         before, streams.spelling = streams.spelling, spelled
         try:
-            return super().invoke(ctx)
+            value = super().invoke(ctx)
+            sys.stdout.flush()
         except BrokenPipeError:
-            # buffered output cannot be written either: send what the interpreter flushes at exit to the null device
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(BROKEN_PIPE) from None
+            raise _broken_pipe() from None
         except KeyboardInterrupt:
             typer.echo("tagweave: interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except (ValueError, OSError) as error:
-            line = message(error)
+            line = message(_of_output(error) if isinstance(error, OSError) else error)
             if line is None:
                 raise
             typer.echo(f"tagweave: {spelled(line)}", err=True)
             raise typer.Exit(USAGE) from None
         finally:
             streams.spelling = before
+        return value
+
+
+def _broken_pipe() -> BaseException:
+    """Return the end of a command whose reader has gone; what the interpreter flushes at exit has nowhere to go."""
+    _discard()
+    return SystemExit(BROKEN_PIPE)
+
+
+def _of_output(error: OSError) -> OSError:
+    """Return an error of a full disk that names no file as one of the output, whose rest is discarded."""
+    if error.errno != errno.ENOSPC or error.filename is not None:
+        return error
+    _discard()
+    return OSError(error.errno, error.strerror, "standard output")
+
+
+def _discard() -> None:
+    """Send what is left of the output to the null device."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _flags(command: Any, ctx: Any) -> set[str]:
@@ -127,22 +158,15 @@ def main() -> None:
     the process dies of the signal, as the sender expects.
     """
     _never_fail_to_print()
-    received: list[int] = []
-
-    def interrupt(number: int, _frame: object) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        application([name for name in sys.argv[1:2] if name in COMMANDS] or COMMANDS)(prog_name="tagweave")
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        if received:
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError):
-                    stream.flush()
-            signal.raise_signal(signal.SIGTERM)
+    with ending_in_order() as received:
+        try:
+            application([name for name in sys.argv[1:2] if name in COMMANDS] or COMMANDS)(prog_name="tagweave")
+        finally:
+            if signal.SIGTERM in received:
+                for stream in (sys.stdout, sys.stderr):
+                    with suppress(OSError, ValueError):
+                        stream.flush()
+                signal.raise_signal(signal.SIGTERM)
 
 
 def _never_fail_to_print() -> None:

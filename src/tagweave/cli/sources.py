@@ -71,6 +71,7 @@ def label(
     from tagweave.corpus.files import written
     from tagweave.corpus.formats import columns
     from tagweave.corpus.load import parse_argument
+    from tagweave.evaluation.tables import table_console
     from tagweave.exchange.load import load
     from tagweave.front.sources import apply_functions, scored_layer
     from tagweave.sources.functions import load_functions
@@ -84,41 +85,43 @@ def label(
     called = [*(functions or ()), *(each for argument in python or () for each in load_functions(argument))]
     with progress_bar("labelling") as progress:
         labelled = apply_functions(corpus, *called, cluster=cluster, workers=workers, cache=cache, progress=progress)
-    with written(output) as stream:
-        columns.write(labelled, stream)
     names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
+    described = None
     if any(any(each.layers[name]) for each in labelled for name in names):
         own = labelled.guideline if parse_argument(text).layer else scored_layer(corpus, *called)
         if own != labelled.guideline:
             say(f"{text}: labels are compared with its layer {own}, as the models learned it ({text}#LAYER: another)")
-        _describe(labelled, names, own, report, output)
-    else:
+        described = _compared(labelled, names, own, report)
+    with written(output) as stream:
+        columns.write(labelled, stream)
+    if described is None:
         say("no function found anything: there is no table")
+    else:
+        rows = {"all": described["all"], **described["sources"]}
+        table_console(stderr=output == "-").print(coverage_table("source", rows, described["tokens"]))
     say(f"{output}: {len(corpus):,} sentences, {len(names)} sources: {', '.join(names)}")
 
 
-def _describe(labelled: Corpus, names: list[str], own: str, report: str | None, output: str) -> None:
-    """Show the table on functions, compared with a layer of the text, and write it to a file."""
+def _compared(labelled: Corpus, names: list[str], own: str, report: str | None) -> dict[str, Any]:
+    """Describe functions, compared with a layer of the text, and write that to a file."""
     from tagweave.corpus.files import written
-    from tagweave.evaluation.tables import table_console
     from tagweave.front.description import compare_sources
 
     described = compare_sources(
         labelled, names, own if any(any(each.layers.get(own, ())) for each in labelled) else None
     )
-    rows = {"all": described["all"], **described["sources"]}
-    table_console(stderr=output == "-").print(coverage_table("source", rows, described["tokens"]))
     if report is None:
-        return
+        return described
     with written(report) as stream:
         if report.endswith(".json"):
             stream.write(json.dumps(described, ensure_ascii=False, indent=2) + "\n")
-            return
+            return described
         numbers = [{"source": name, **own} for name, own in described["sources"].items()]
         fields = [name for name in numbers[0] if name != "labels"]
         writer = csv.DictWriter(stream, fields, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(numbers)
+    return described
 
 
 def _check_report(path: str | None) -> None:
@@ -195,17 +198,17 @@ def aggregate(
             format=format,
             tell=tell,
         )
+    if report is not None:
+        with written(report) as stream:
+            (write_csv if report.endswith(".csv") else write_json)(found.result.reliability, stream)
+    if plot is not None:
+        found.plot(plot)
     save(found.corpus, output, output_format or implied_format(output, files[0], format))
     _show_sources(found)
     if found.note:
         say(found.note)
     for line in _question_lines(found, ask):
         say(line)
-    if report is not None:
-        with written(report) as stream:
-            (write_csv if report.endswith(".csv") else write_json)(found.result.reliability, stream)
-    if plot is not None:
-        found.plot(plot)
     say(f"{output}: {len(found.corpus):,} sentences, {len(found.result.reliability.sources):,} sources")
 
 

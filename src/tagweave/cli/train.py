@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -128,6 +129,8 @@ def train(
     of_plan, of_method = options.given(others, _OF_PLAN), options.given(others, _OF_METHODS)
     check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
+    if model is not None and not print_plan:
+        _check_writable(model, log, ())
     from tagweave.front.training import job_with_checkpoints, references, resolve, save_trained
     from tagweave.training import job as jobs
     from tagweave.training.plan import LOOKUPS, FileReference
@@ -202,11 +205,12 @@ def _check_alone(values: Mapping[str, Any], name: str) -> None:
 
 def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -> None:
     """Refuse before training a path that cannot be written, or that would overwrite an input."""
-    folder = Path(model).parent
+    folder = Path(os.path.realpath(model)).parent
     if not folder.is_dir():
         raise OptionError(f"{model}: found no folder {folder}, expected one to write the model to")
     if Path(model).is_dir():
         raise OptionError(f"{model}: found a folder, expected the name of a file to write the model to")
+    check_outputs([model], (), devices=False)
     check_outputs([model, log], inputs)
 
 
@@ -307,7 +311,7 @@ def tune(
     given = plan_in(plan)
     kept = study or f"{output}.study"
     inputs = [plan, *(each.argument for each in (*given.corpora, given.dev) if each)]
-    check_outputs([output, plot, None if "://" in kept else kept], inputs)
+    check_outputs([output, plot, None if "://" in kept else kept], inputs, devices=False)
     if plot and Path(plot).suffix not in (".png", ".svg", ".pdf"):
         raise OptionError(f"found --plot {plot}, expected a name that ends in .png, .svg or .pdf")
     ranges = read_search(search or ())

@@ -55,6 +55,7 @@ _KINDS = {
     b"lCRF": "a model",
 }
 _ASCII = 128  # its bytes are below
+_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT}
 _FORBIDDEN = re.compile("[\0\r]")
 
 
@@ -207,6 +208,41 @@ def _too_long(path: str, number: int) -> CorpusError:
     return CorpusError(f"a line of more than {LONGEST:,} bytes", "shorter lines: one sentence each", path, number)
 
 
+def check_writable(path: str, devices: bool = True) -> None:
+    """Raise OSError, which names the file, if it cannot be written: before the work that makes it.
+
+    Nothing is left behind. `-` is standard output; `devices` says whether a device or a pipe may be written.
+    """
+    if path == STANDARD_STREAM:
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not target.exists() or target.is_file():
+        with _named(path), _part(target):
+            return
+    if not devices:
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    if target.is_char_device():
+        with _named(path):
+            device = os.open(target, os.O_WRONLY | os.O_NOCTTY)
+            try:
+                os.write(device, b"")
+            finally:
+                os.close(device)
+
+
+@contextmanager
+def _named(path: Path | str) -> Iterator[None]:
+    """Let errors of disks name a file: those of writing name none, and temporary files are not what users know."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _OF_WRITING or (error.filename is not None and ".part" not in str(error.filename)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 @contextmanager
 def written(path: str) -> Iterator[IO[str]]:
     """Open a stream whose text becomes the file `path` when the block ends without an exception, and not before.
@@ -216,13 +252,14 @@ def written(path: str) -> Iterator[IO[str]]:
     """
     if path == STANDARD_STREAM:
         standard = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
-        try:
-            yield standard
-        finally:
-            standard.detach()
+        with _named("standard output"):
+            try:
+                yield standard
+            finally:
+                standard.detach()
         return
     if Path(path).exists() and not Path(path).is_file():  # a pipe or a device is written, never replaced
-        with Path(path).open("w", encoding="utf-8", newline="\n") as device:
+        with _named(path), Path(path).open("w", encoding="utf-8", newline="\n") as device:
             yield device
         return
     with whole_file(path) as part, part.open("wb") as file:
@@ -239,7 +276,8 @@ def written(path: str) -> Iterator[IO[str]]:
 def written_bytes(path: str) -> Iterator[IO[bytes]]:
     """Open a stream as `written`, of bytes, which are never compressed."""
     if path == STANDARD_STREAM:
-        yield sys.stdout.buffer
+        with _named("standard output"):
+            yield sys.stdout.buffer
         return
     with whole_file(path) as part, part.open("wb") as file:
         yield file
@@ -260,7 +298,7 @@ def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
         before = None
     if before is not None and not stat.S_ISREG(before.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
-    with _part(target, parts) as folder:
+    with _named(target), _part(target, parts) as folder:
         file = folder / target.name
         file.touch()
         mode = (before or file.stat()).st_mode

@@ -32,8 +32,14 @@ def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
     """Return standard output or error; in a pipe or a file, `width` characters wide."""
     from rich.console import Console
 
-    console = Console(stderr=stderr)
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width, stderr=stderr)
+    class Piped(Console):
+        """A console that leaves the end of a broken pipe to the command: Rich would exit with 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Piped(stderr=stderr)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Piped(width=width, stderr=stderr)
 
 
 def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str:

@@ -75,16 +75,27 @@ class TimedCheckpoint:
     path: Path
     run: str
     clock: Callable[[], float]
+    tell: Callable[[str], None]
+    _failed: bool = field(init=False, default=False)
     _due: float = field(init=False, default=-inf)
     _iteration: int = field(init=False, default=-1)  # the last one written
 
     def keep(self, state: TrainerState, best: dict[str, Any], is_last: bool = False) -> None:
-        """Write the state after an iteration if it is time to, or the last one unless it has been written."""
+        """Write the state after an iteration if it is time to, or the last one unless it has been written.
+
+        If that fails, as on a full disk, training goes on, and the next attempt is as far away as after a success.
+        """
         begin = self.clock()
         if state.iteration == self._iteration or (begin < self._due and not is_last):
             return
-        save_checkpoint(self.path, state, best, self.run)
-        end, self._iteration = self.clock(), state.iteration
+        try:
+            save_checkpoint(self.path, state, best, self.run)
+            self._iteration = state.iteration
+        except OSError as error:
+            if not self._failed:
+                self.tell(f"warning: no checkpoint: {error.strerror or error} ({self.path}); training goes on without")
+            self._failed = True
+        end = self.clock()
         self._due = end + (end - begin) / SHARE
 
 
@@ -166,7 +177,7 @@ def train(
     except KeyboardInterrupt:  # starting may take long: SGD tries several rates
         return FitOutcome(weights, interrupted=True)
     outcome = FitOutcome(weights, score=best["score"])
-    checkpoint = schedule.checkpoint and TimedCheckpoint(schedule.checkpoint, schedule.identity, run.clock)
+    checkpoint = schedule.checkpoint and TimedCheckpoint(schedule.checkpoint, schedule.identity, run.clock, run.tell)
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration

@@ -7,7 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -62,11 +62,15 @@ class Lines:
         self.stream.flush()
 
 
-@dataclass(frozen=True)
+@dataclass
 class JsonLines:
-    """One JSON object per iteration, with the attributes of `Iteration`; `null` for a value that is not finite."""
+    """One JSON object per iteration, with the attributes of `Iteration`; `null` for a value that is not finite.
+
+    If it cannot be written, that is told once, and training goes on.
+    """
 
     stream: IO[str]
+    failed: bool = False
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         """Write and flush the object, so that the file can be followed."""
@@ -74,8 +78,13 @@ class JsonLines:
         for name, value in values.items():
             if isinstance(value, float) and not math.isfinite(value):
                 values[name] = None
-        self.stream.write(json.dumps(values) + "\n")
-        self.stream.flush()
+        try:
+            self.stream.write(json.dumps(values) + "\n")
+            self.stream.flush()
+        except OSError as error:  # a full disk
+            if not self.failed:
+                print(f"warning: no log: {error.strerror} ({self.stream.name})", file=sys.stderr)
+            self.failed = True
 
 
 @dataclass
@@ -187,5 +196,9 @@ def console_callback(console: Console) -> Iterator[Callback]:
 @contextmanager
 def log_callback(path: Path, resume: bool = False) -> Iterator[Callback]:
     """A callback that writes JSON lines to a file; with `resume` it appends."""
-    with path.open("a" if resume else "w", encoding="utf-8") as stream:
+    stream = path.open("a" if resume else "w", encoding="utf-8")
+    try:
         yield JsonLines(stream)
+    finally:
+        with suppress(OSError):  # what could not be written
+            stream.close()

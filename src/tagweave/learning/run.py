@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
 from tagweave.cluster.executor import IN_PROCESS, Executor
+from tagweave.signals import is_ending
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,6 @@ def _ignore(line: str) -> None:
     """Do nothing."""
 
 
-def _never() -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class Run:
     """The schedule, callbacks and cancellation of a training.
@@ -160,6 +157,7 @@ class Run:
         tell: called with one line of text for every step of the work.
         cancel: called before every batch of sentences; once it returns true (as `threading.Event().is_set` may),
             training ends as after an interrupt (Ctrl-C): it returns the best weights so far and keeps its checkpoint.
+            By default, whether a signal asked the process to end.
         executor: carries out parts that do not depend on each other, such as the folds of a jackknife; their results
             are the same wherever they run.
         clock: the time in seconds.
@@ -168,7 +166,7 @@ class Run:
     schedule: Schedule = field(default_factory=Schedule)
     callback: Callback = field(default_factory=Silence)
     tell: Callable[[str], None] = _ignore
-    cancel: Callable[[], bool] = _never
+    cancel: Callable[[], bool] = is_ending
     executor: Executor = IN_PROCESS
     clock: Callable[[], float] = perf_counter
 

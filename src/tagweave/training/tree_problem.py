@@ -112,7 +112,7 @@ class TreeProblem(Problem):
     def finished(self, model: TreeModel, outcome: FitOutcome, run: Run = SILENT) -> Fitted:
         """Return the parser with its relations; they are quick, so an interrupted parser has them too."""
         if outcome.iterations:
-            rest = SILENT if outcome.interrupted else run
+            rest = replace(SILENT, cancel=lambda: False) if outcome.interrupted else run
             heads = model.best(self.encoded, True)
             labels, is_stopped = fit_labels(self.sentences, model.guideline, self.relations, heads, rest, self.reading)
             model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped

@@ -1,0 +1,59 @@
+"""Signals that end a process in order: SIGTERM as Ctrl-C, and neither can be lost.
+
+Both raise KeyboardInterrupt in the main thread. That alone is not enough: Python drops an exception that is raised
+while an object is being deleted, other threads do not get it, and a caller that trains several models may go on with
+the next one. So a process that was asked to end also says so (`is_ending`), every training asks before each batch, and
+a dropped interrupt is raised once more. A second SIGTERM ends the process at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from _thread import interrupt_main
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_received: list[int] = []
+_PAUSE = 0.05  # seconds until a dropped interrupt is raised again
+
+
+def is_ending() -> bool:
+    """Return whether a signal asked this process to end."""
+    return bool(_received)
+
+
+@contextmanager
+def ending_in_order() -> Iterator[list[int]]:
+    """Handle SIGTERM and Ctrl-C in the block; yields the signals that arrive."""
+    handlers = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell may have it ignored
+        handlers[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
+    before, sys.unraisablehook = sys.unraisablehook, _raise_again
+    _received.clear()
+    try:
+        yield _received
+    finally:
+        sys.unraisablehook = before
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        _received.clear()
+
+
+def _interrupt(number: int, _frame: object) -> None:
+    _received.append(number)
+    if number == signal.SIGTERM:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+def _raise_again(dropped: Any) -> None:
+    """Raise an interrupt once more that was raised where Python drops exceptions; report any other exception."""
+    if issubclass(dropped.exc_type, KeyboardInterrupt):
+        timer = threading.Timer(_PAUSE, interrupt_main)
+        timer.daemon = True
+        timer.start()
+    else:
+        sys.__unraisablehook__(dropped)
