@@ -282,3 +282,17 @@ def test_the_score_of_a_prediction_is_the_least_probability_over_tokens(tmp_path
         None,
         None,
     )
+
+
+def test_links_of_spacy_are_counted(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
+    from spacy.tokens import DocBin
+    from spacy.tokens import Span as Marked
+
+    text = spacy.blank("en")("Ann left")
+    text.ents = [Marked(text, 0, 1, "PER", kb_id="Q1")]
+    DocBin(docs=[text]).to_disk(tmp_path / "a.spacy")
+    assert read(tmp_path / "a.spacy", "spacy") == (
+        [{"entities": "B-PER O"}],
+        "not kept: 1 documents with links of entities",
+    )

@@ -64,6 +64,7 @@ def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
 
 
 def _documents(member: ExportFile, leave_out: Callable[[str], None]) -> Iterator[_Tokens]:
+    from spacy.attrs import IDS
     from spacy.strings import StringStore
     from spacy.tokens import DocBin
 
@@ -79,7 +80,10 @@ def _documents(member: ExportFile, leave_out: Callable[[str], None]) -> Iterator
         for name in (name for each in groups for name in each if name != _INCORRECT):
             leave_out(f"span groups {name}")
         rejected = [[Span(a, b, text(label)) for a, b, label in each.get(_INCORRECT, ())] for each in groups]
-        for at in range(len(found.tokens)):
+        links = [at for at, attribute in enumerate(found.attrs) if attribute == IDS["ENT_KB_ID"]]
+        for at, array in enumerate(found.tokens):
+            if links and array[:, links].any():
+                leave_out("documents with links of entities")
             yield _tokens(found, at, text, rejected[at])
     except Exception as error:
         told = f"no DocBin ({type(error).__name__}: {error})"

@@ -52,8 +52,8 @@ def marks(result: TextResult) -> Iterator[Mark]:
 
 def least_probability(result: TextResult, spans: Iterable[Mark]) -> float:
     """Return the least probability over the labels of all tokens, `O` among them, and over spans; 1 without tokens."""
-    numbers = [_probability(number) for number in result.probabilities or ()]
-    return min([*numbers, *(span.probability for span in spans)], default=1.0)
+    numbers = [number for number in result.probabilities or () if isinstance(number, float)]
+    return _probability(min([*numbers, *(span.probability for span in spans)], default=1.0))
 
 
 def _probability(number: object) -> float:
