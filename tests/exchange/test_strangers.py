@@ -284,6 +284,17 @@ def test_the_score_of_a_prediction_is_the_least_probability_over_tokens(tmp_path
     )
 
 
+def test_labels_and_tokens_that_no_file_can_hold_are_refused_where_they_are_read(tmp_path: Path) -> None:
+    for row, told in (
+        ({"tokens": ["Vela"], "ner": ["B-\ud800"]}, r"a.jsonl:1: found the character '\ud800' in the label 'B-\ud800'"),
+        ({"tokens": ["Vela"], "ner": ["B\nX"]}, r"a.jsonl:1: found the character '\n' in the label 'B\nX'"),
+        ({"tokens": ["a\0"], "ner": ["O"]}, r"a.jsonl:1: found the character '\x00' in a token"),
+    ):
+        with pytest.raises(CorpusError) as error:
+            load(str(written(tmp_path / "a.jsonl", row)))
+        assert told in str(error.value)
+
+
 def test_links_of_spacy_are_counted(tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
     from spacy.tokens import DocBin

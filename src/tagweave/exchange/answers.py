@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tagweave.errors import CorpusError
-from tagweave.exchange.document import Document, Mark, Tool, layer_name
+from tagweave.exchange.document import CONTROL, Document, Mark, Tool, layer_name
 from tagweave.exchange.json_exports import Values, read_objects, shown
 from tagweave.exchange.quotations import Quotation, Tally, located
 from tagweave.exchange.tokens import Offsets
@@ -90,6 +90,9 @@ def spans(line: Values, text: str, tally: Tally) -> tuple[list[Mark], list[Mark]
                 (marks if isinstance(found, Mark) else quoted).append(found)  # type: ignore[arg-type]
             case _:
                 raise line.error(f"the span {shown(value)}", 'a quotation with its label, {"text": ..., "label": ...}')
+    for kind in {each.label for each in quoted} | {mark.label for mark in marks}:
+        if wrong := CONTROL.search(kind):
+            raise line.error(f"the character {wrong.group()!r} in the label {kind!r}", "a label in one line")
     if empty := next((each for each in quoted if not each.text.strip() or not each.label.strip()), None):
         raise line.error(f"the quotation {empty.text!r} with the label {empty.label!r}", "a quotation and its label")
     try:

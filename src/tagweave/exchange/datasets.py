@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError
-from tagweave.exchange.document import TokenTool, single
+from tagweave.exchange.document import CONTROL, UNWRITABLE, TokenTool, single
 from tagweave.exchange.json_exports import parsed, read_objects
 from tagweave.exchange.members import Allowance, library, refuse_link
 
@@ -104,6 +104,8 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
     forms = row[key]
     if not isinstance(forms, list) or not all(isinstance(each, str) and each for each in forms):
         raise CorpusError(f"the tokens {forms!r}", "a list of texts, none of them empty", *location)
+    if wrong := UNWRITABLE.search("".join(forms)):
+        raise CorpusError(f"the character {wrong.group()!r} in a token", "text that UTF-8 can hold", *location)
     layers: dict[str, tuple[Candidates, ...]] = {}
     columns: dict[str, tuple[str, ...]] = {}
     comments: list[str] = []
@@ -138,16 +140,25 @@ def _candidates(value: object, name: str, names: Names, location: Location) -> C
     if value in _UNKNOWN:
         return None
     if isinstance(value, str):
-        return _single(value)
+        return _single(value, location)
     if name not in names or not isinstance(value, int):
         raise CorpusError(f"{value!r} in {name}", f"texts, or names of them in the file or in {_INFO}", *location)
     if not 0 <= value < len(names[name]) or not names[name][value]:
         raise CorpusError(f"the label {value} of {name}", f"0 to {len(names[name]) - 1}, or -100", *location)
-    return _single(names[name][value])
+    return _single(names[name][value], location)
+
+
+def _single(label: str, location: Location) -> tuple[str]:
+    try:
+        return _checked(label)
+    except CorpusError as error:
+        raise error.at(*location) from None
 
 
 @lru_cache(maxsize=10_000)
-def _single(label: str) -> tuple[str]:
+def _checked(label: str) -> tuple[str]:
+    if wrong := CONTROL.search(label):
+        raise CorpusError(f"the character {wrong.group()!r} in the label {label!r}", "a label in one line")
     return (label,)  # the same one for all tokens
 
 

@@ -19,8 +19,9 @@ from tagweave.exchange.quotations import Tally
 
 SKIPPED = ("ignored answers", "skipped annotations")
 """What annotators chose not to answer. It is counted with what is left out, but nothing is lost without it."""
-_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-_CONTROL = re.compile("[\0-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+CONTROL = re.compile("[\0-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+"""What no file of text can hold, and what a label in one line has not."""
 
 
 class Mark(NamedTuple):
@@ -58,7 +59,7 @@ class Document:
     certainty: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if wrong := _UNWRITABLE.search(self.text):
+        if wrong := UNWRITABLE.search(self.text):
             raise self.error(f"the character {wrong.group()!r} in a text", "text that UTF-8 can hold, without NUL")
         end = 0
         for start, stop in self.sentences or ():
@@ -73,7 +74,7 @@ class Document:
                 raise self.error(place, f"characters of the text, 0 to {len(self.text)}{way}")
             if not mark.label.strip():
                 raise self.error(f"{place} without a label", "a label")
-            if wrong := _CONTROL.search(mark.label):
+            if wrong := CONTROL.search(mark.label):
                 raise self.error(f"the character {wrong.group()!r} in the label {mark.label!r}", "a label in one line")
             if not 0 < mark.probability <= 1:
                 raise self.error(f"a span with the probability {mark.probability}", "a number above 0, and at most 1")
