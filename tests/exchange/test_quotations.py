@@ -36,6 +36,8 @@ def found(*quoted: tuple[str, str], text: str = TEXT) -> tuple[list[tuple[str, s
         ("U.S.", ["U.S."], AS_IT_IS),
         ("US", ["U.S"], MENDED),
         ("us", [], ABSENT),  # a word, not a country
+        ("new", [], ABSENT),  # case counts in three letters, not in four
+        ("graz", ["Graz", "Graz"], MENDED),
         ("majid takht ravanchi", ["Majid Takht-Ravanchi"], MENDED),
         ("MajidTakhtRavanchi", ["Majid Takht-Ravanchi"], MENDED),
         ("Majid Taht Ravanchy", ["Majid Takht-Ravanchi"], MENDED),  # two letters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from convex import Logistic, order_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tagweave.learning.adamw import AdamW
 from tagweave.learning.mistake_driven import AROW, AveragedPerceptron, PassiveAggressive
 from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.trainer import UNWATCHED, Trainer
@@ -199,3 +201,18 @@ def test_the_mean_cost_can_end_training() -> None:
 def test_settings_out_of_range(make: Callable[[], Trainer], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_adamw_warms_up_and_corrects_its_averages() -> None:
+    """With one gradient throughout, a step is the rate against its sign: averages that began at 0 are made right."""
+    nothing = np.zeros(0, np.int64)
+    objective: Any = SimpleNamespace(
+        size=1, dtype=np.float64, network=[(0, 1, 0.0)], touched=lambda *_: (nothing, nothing)
+    )
+    learner = AdamW(rate=0.1, decay=0.0, warm_up=0.5, longest=9.0)
+    for updates, rates in ((4, (0.05, 0.1, 0.1, 0.1, 0.1 / 1.25**0.5)), (1, (0.1, 0.1 / 2**0.5))):
+        state, before = learner.start(objective, np.zeros(1)), 0.0
+        for number, rate in enumerate(rates, 1):
+            learner._update(objective, state, np.array([2.0]), (0, 1), number, updates)
+            assert before - state.weights[0] == pytest.approx(rate, rel=1e-6)
+            before = float(state.weights[0])

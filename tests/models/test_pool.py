@@ -11,12 +11,14 @@ import pytest
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
+from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pool import Pool
 from tagweave.models.storage import load_model, save_model
-from tagweave.training.coupled import Coupling, fit_coupled
+from tagweave.training.coupled import Coupling, fit_coupled, with_share
+from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
 from tagweave.training.recipe import Recipe
 
@@ -58,6 +60,19 @@ def test_a_pool_is_saved_and_loaded(models: tuple[ChainModel, ChainModel], tmp_p
         taggers = (ChainPredictor(each, guideline=guideline) for each in (model, load_model(tmp_path / "model")))
         before, after = ([each.layers[guideline] for each in tagger.tag(NEW)] for tagger in taggers)
         assert before == after
+
+
+def test_labels_of_the_source_in_development_data_change_no_score_of_a_share(
+    models: tuple[ChainModel, ChainModel],
+) -> None:
+    """Text to label has none."""
+    coupled, guided = models
+    fitted = Fitted(coupled, FitOutcome(coupled.weights))
+    with_both = load(f"{sample.path('both.tsv')}#ctb")
+    alone = with_both.map(lambda each: each.with_layers_of(["ctb"]))
+    assert all("pd" in each.layers for each in with_both)
+    scores = [with_share(fitted, guided, Recipe(precision="float64"), dev)[1] for dev in (with_both, alone)]
+    assert scores[0] == scores[1] and len({*scores[0].values()}) > 1
 
 
 def test_models_of_other_labels_are_refused(models: tuple[ChainModel, ChainModel]) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import TagweaveError
 from tagweave.training.methods import auto
 from tagweave.training.task import Task
 
@@ -34,3 +36,22 @@ def test_the_last_method_wins_of_those_that_are_level(scores: tuple[float, ...],
         dev=dev, plan=SimpleNamespace(task="spans"), recipe=SimpleNamespace(task=Task("spans"))
     )
     assert auto._best(dict(zip(("single", "stacked", "coupled"), scores, strict=False)), small) == expected
+
+
+def test_sentences_that_judge_a_race_do_not_train_its_entrants(monkeypatch: pytest.MonkeyPatch) -> None:
+    races = list[Any]()
+
+    def seen(job: Any) -> None:
+        races.append(job)
+        raise TagweaveError("seen")
+
+    monkeypatch.setattr(auto, "_fitted", seen)
+    train, source = (
+        Corpus(tuple(Sentence((f"w{at}",), {name: (("NV"[at % 2],),)}) for at in range(23)), name) for name in ("tag", "theirs")
+    )
+    with pytest.raises(TagweaveError, match="seen"):
+        tw.train(train, [source], task="tag", method="auto")
+    for job in races:
+        held_out, target = ([each.forms[0] for each in corpus] for corpus in (job.dev, *job.data.targets))
+        assert held_out == ["w0", "w5", "w10", "w15", "w20"] and not {*held_out} & {*target} and len(target) == 18
+    assert [len(corpus) for job in races for corpus in job.data.sources] == [23, 23]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,13 @@ import tagweave as tw
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.learning.loop import FitOutcome
+from tagweave.learning.run import SILENT
 from tagweave.training import noise
+from tagweave.training.fit import Fitted
 from tagweave.training.noise import Habits, as_evidence
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 LABELS = ("B-LOC", "I-LOC", "B-PER", "I-PER", "O")
 
@@ -83,6 +90,20 @@ def test_a_second_model_finds_names_that_annotators_missed(capsys: pytest.Captur
     ends = Sentence(("a", "b"), {"tag": (("S-LOC",), Soft(("S-LOC", "O"), (0.9, 0.1)))})
     tw.train(train.with_sentences([ends] * 9), dev=dev, task="spans", iterations=1)
     assert "a second model" not in capsys.readouterr().err
+
+
+def test_the_second_model_is_taken_only_where_it_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = ("B-LOC", "O")
+    known = Habits(labels, np.array([[60.0, 40], [0, 900]]))
+    for name, value in (("ChainPredictor", None), ("habits", known), ("_is_learnable", True)):
+        monkeypatch.setattr(noise, name, lambda *_, value=value: value)
+    data = SimpleNamespace(corpora=[names(0, 2, 0.0)])
+    job: Any = SimpleNamespace(dev=names(1, 2, 0.0), run=SILENT, data=data, problem=lambda *_: nullcontext())
+    first = Fitted("first", FitOutcome(np.zeros(0), score=0.5))
+    for score, expected in ((0.4, "first"), (0.5, "first"), (0.6, "second")):
+        second = Fitted("second", FitOutcome(np.zeros(0), score=score))
+        monkeypatch.setattr(noise, "fit_problem", lambda *_, second=second: second)
+        assert noise.corrected(job, Recipe(Task("spans")), first).model == expected
 
 
 def test_right_labels_need_no_second_model(capsys: pytest.CaptureFixture[str]) -> None:
