@@ -92,27 +92,22 @@ def pair_marginals(chain: Chain) -> list[list[list[float]]]:
     return xi
 
 
-def nearest(chain: Chain, posteriors: Mapping[int, Mapping[int, float]], sweeps: int = 2000) -> dict[Labels, float]:
-    """The distribution nearest to the chain's in which labels have given probabilities at some positions.
+def over_draws(chain: Chain, posteriors: Sequence[Mapping[frozenset[int], float] | None]) -> float:
+    """The mean of log Z over independent draws of a group of labels at every position that has probabilities of them.
 
-    `posteriors` gives them by position and label.
+    The chain has the other evidence. Draws without a sequence are left out.
     """
-    q = {labels: p for labels, p in distribution(chain).items() if p > 0}
-    for _ in range(sweeps):
-        for t, wanted in posteriors.items():
-            found = {label: math.fsum(p for labels, p in q.items() if labels[t] == label) for label in wanted}
-            q = {
-                labels: p * wanted[labels[t]] / found[labels[t]]
-                for labels, p in q.items()
-                if wanted.get(labels[t], 0) > 0
-            }
-    return q
-
-
-def divergence(q: Mapping[Labels, float], chain: Chain) -> float:
-    """KL(q || p), for the distribution p of the chain."""
-    p = distribution(chain)
-    return math.fsum(mass * math.log(mass / p[labels]) for labels, mass in q.items() if mass > 0)
+    total = mass = 0.0
+    weights = log_weights(chain)
+    for draw in product(
+        *(each.items() if each else ((frozenset(range(len(chain.start))), 1.0),) for each in posteriors)
+    ):
+        inside = [w for labels, w in weights.items() if all(y in g for y, (g, _) in zip(labels, draw, strict=True))]
+        if inside:
+            share = math.prod(p for _, p in draw)
+            mass += share
+            total += share * (max(inside) + math.log(math.fsum(math.exp(w - max(inside)) for w in inside)))
+    return total / mass
 
 
 def k_best(chain: Chain, k: int) -> list[tuple[float, Labels]]:

@@ -47,7 +47,8 @@ def test_sentences_that_judge_a_race_do_not_train_its_entrants(monkeypatch: pyte
 
     monkeypatch.setattr(auto, "_fitted", seen)
     train, source = (
-        Corpus(tuple(Sentence((f"w{at}",), {name: (("NV"[at % 2],),)}) for at in range(23)), name) for name in ("tag", "theirs")
+        Corpus(tuple(Sentence((f"w{at}",), {name: (("NV"[at % 2],),)}) for at in range(23)), name)
+        for name in ("tag", "theirs")
     )
     with pytest.raises(TagweaveError, match="seen"):
         tw.train(train, [source], task="tag", method="auto")

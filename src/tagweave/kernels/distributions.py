@@ -1,17 +1,18 @@
-"""Distributions made from others: nearest chains with given marginals, labels of spans, answers of sources.
+"""Distributions made from others: chains whose labels are drawn, labels of spans, answers of sources.
 
-Fitted marginals. With potentials E, T, start and end as in `kernels.chain`, that is, among all q with these marginals,
-the one of smallest KL(q || p). It multiplies the potentials of each group g of labels at position t by a factor f,
+Drawn labels. A posterior gives each group g of labels at its position t a share. With potentials E, T, start and end as
+in `kernels.chain`, and a group drawn at every posterior, from right to left, among those that can precede the label
+behind it (all of them, where the coding forbids nothing), the expected logarithm of the sum over what was not drawn is
 
-    q(y)  proportional to  p(y) prod_t f[t, g(y_t)]         f[t, g] <- f[t, g] share[t, g] / sum_{y in g} gamma[t, y]
+    at a posterior     log A[t, j] = log E[t, j] + sum_g share[g] log sum_i u[t-1, g, i] T[i, j]
+                       u[t, h, j] = A[t, j] if j is in the group h, else 0
+    elsewhere          u[t, g, j] = E[t, j] sum_i u[t-1, g, i] T[i, j]
+    at the end         sum_g share[g] log sum_i u[L-1, g, i] end[i]
 
-(iterative proportional fitting: Csiszar 1975). One sweep goes from left to right. At each position, alpha already has
-the new factors of the positions before, and beta the last sweep's factors of the positions behind, so gamma is exact:
-
-    pred[t, j] = sum_i alpha[t-1, i] T[i, j]                gamma[t, j] = pred[t, j] E[t, j] beta[t, j]
-
-After the last sweep only the last position has its marginals exactly; the others come nearer with every sweep. Where
-the coding of labels leaves a group impossible, its factor stays, and the others share the rest.
+where share is that of the last posterior; before the first one there is one group, of the share 1. With one label in
+each group this is the mean of log Z over independent draws, exactly. Of a larger group, a label is chosen that is best
+for the mean of the groups before it, not for each, so that it is a lower bound. The gradient follows the same sums from
+the end to the front.
 
 Spans. A chain's posterior is a chain, so the probability that the labels of tokens a .. b lie in the sets A_a .. A_b is
 
@@ -36,101 +37,153 @@ _U = np.uintp
 
 
 @kernel
-def fit(E, shift, rows, ptr, T, start, end, allow, of_set, group, share, sweeps, gain):
-    """Multiply potentials E float[n, Y] by the factors of `sweeps` sweeps, in place; rows are scaled to a maximum of 1.
+def follow_draws(scores, ptr, T, start, end, of_token, group, share, weights, difference, counts, totals):
+    """Subtract expected labels under drawn groups; set totals float64[B] to the mean of log Z, -inf if impossible.
 
-    rows int32[n] is the row of E of every token, shift float[n] the logarithm of the divisor of each row, ptr
-    int64[B + 1] the first token of each sentence. allow int32[n] is the set of each token, of_set int32[sets] its
-    posterior or -1, group int32[P, Y] the group of each label (-1: none), share float64[P, G] their probabilities.
-    gain float64[B] becomes sum_t sum_g share log f.
+    scores float64[n, Y] are of all tokens, -inf for excluded labels; ptr int64[B + 1] the first token of each sentence;
+    T, start, end potentials; of_token int32[n] the posterior of each token or -1; group int32[P, Y] the group of each
+    label (-1: none); share float64[P, G] their probabilities, 0 beyond the last group. What is subtracted from
+    difference float64[n, Y], and the transitions added to counts float64[Y, Y], are multiplied by weights float64[B].
     """
-    Y, longest = E.shape[1], 0
-    for b in range(ptr.shape[0] - 1):
+    longest, groups, Y = 1, share.shape[1], scores.shape[1]
+    for b in range(totals.shape[0]):
         longest = max(longest, ptr[b + 1] - ptr[b])
-    own, beta = np.empty((longest, Y)), np.empty((longest, Y))
-    alpha, pred, mass, factor = np.empty(Y), np.empty(Y), np.empty(share.shape[1]), np.empty(share.shape[1])
-    for b in range(ptr.shape[0] - 1):
-        gain[b] = 0
+    u, top, last = np.empty((longest, groups, Y)), np.empty((longest, groups)), np.empty(longest, np.int64)
+    product, state, before = np.empty((groups, Y)), np.empty((groups, Y)), np.empty((groups, Y))
+    for b in range(totals.shape[0]):
         first, length = ptr[b], ptr[b + 1] - ptr[b]
-        is_fitted = False
+        totals[b] = 0.0
         for t in range(length):
-            is_fitted = is_fitted or of_set[allow[first + t]] >= 0
-        if not is_fitted:
+            _multiply(u, last, t, T, start, product)
+            number = of_token[first + t]
+            if number >= 0:
+                _draw(u, top, last, t, scores[first + t], product, group[number], share)
+            else:
+                _extend(u, top, last, t, scores[first + t], product)
+            last[t] = number if number >= 0 or t == 0 else last[t - 1]
+        if length:
+            totals[b] = _begin_at_end(u[length - 1], top[length - 1], share, last[length - 1], end, state)
+        if totals[b] == -np.inf:
             continue
-        for t in range(length):
-            for y in range(Y):
-                own[t, y] = E[rows[first + t], y]
-        for _ in range(sweeps):
-            _backward(own, T, end, beta, length)
-            for t in range(length):
+        for t in range(length - 1, -1, -1):
+            for g in range(_count(share, last[t])):
                 for j in range(Y):
-                    pred[j] = start[j] if t == 0 else 0.0
-                for i in range(Y if t > 0 else 0):
-                    if alpha[i] > 0:
-                        for j in range(Y):
-                            pred[j] += alpha[i] * T[i, j]
-                number = of_set[allow[first + t]]
-                if number >= 0:
-                    gain[b] += _scale(own[t], pred, beta[t], group[number], share[number], mass, factor)
-                total = 0.0
-                for y in range(Y):
-                    alpha[y] = pred[y] * own[t, y]
-                    total += alpha[y]
-                for y in range(Y):
-                    alpha[y] = alpha[y] / total if total > 0 else 0.0
-        for t in range(length):
-            r, top = rows[first + t], 0.0
-            for y in range(Y):
-                top = max(top, own[t, y])
-            if top > 0:
-                for y in range(Y):
-                    E[r, y] = own[t, y] / top
-                shift[r] += math.log(top)
+                    difference[first + t, j] -= weights[b] * state[g, j]
+            if t:
+                _multiply(u, last, t, T, start, product)
+                is_drawn = of_token[first + t] >= 0
+                _step_back(
+                    u[t - 1], last[t - 1], last[t], T, product, share, is_drawn, state, before, weights[b], counts
+                )
+                state, before = before, state
 
 
 @inner
-def _backward(own, T, end, beta, length):
-    """beta[t, i] = sum_j T[i, j] E[t+1, j] beta[t+1, j], each row divided by its maximum."""
-    Y = own.shape[1]
-    for y in range(Y):
-        beta[length - 1, y] = end[y]
-    for t in range(length - 2, -1, -1):
-        for i in range(Y):
-            beta[t, i] = 0
-        for j in range(Y):
-            behind = own[t + 1, j] * beta[t + 1, j]
-            if behind > 0:
-                for i in range(Y):
-                    beta[t, i] += T[i, j] * behind
-        top = 0.0
-        for i in range(Y):
-            top = max(top, beta[t, i])
-        for i in range(Y):
-            beta[t, i] = beta[t, i] / top if top > 0 else 0.0
+def _count(share, number):
+    """Return the groups of a posterior; 1 before the first one."""
+    return share.shape[1] if number >= 0 else 1
 
 
 @inner
-def _scale(own, pred, beta, group, share, mass, factor):
-    """Give the groups of a position their shares; returns sum_g share log f."""
-    gain = 0.0
-    for g in range(share.shape[0]):
-        mass[g] = 0
-    for y in range(own.shape[0]):
-        if group[y] >= 0:
-            mass[group[y]] += pred[y] * own[y] * beta[y]
+def _share(share, number, g):
+    return share[number, g] if number >= 0 else 1.0
+
+
+@inner
+def _multiply(u, last, t, T, start, product):
+    """product[g, j] = sum_i u[t-1, g, i] T[i, j]; of the first token, the potential of first labels."""
+    product[:] = 0
+    if t == 0:
+        product[0] = start
+        return
+    for g in range(u.shape[1] if last[t - 1] >= 0 else 1):
+        for i in range(T.shape[0]):
+            value = u[t - 1, g, i]
+            if value > 0:
+                for j in range(T.shape[0]):
+                    product[g, j] += value * T[i, j]
+
+
+@inner
+def _draw(u, top, last, t, scores, product, group, share):
+    """Fill row t of u, of a posterior; each group is divided by exp(top)."""
+    before = last[t - 1] if t else -1
+    for h in range(u.shape[1]):
+        top[t, h] = -np.inf
+    for j in range(scores.shape[0]):
+        value = possible = 0.0
+        for g in range(_count(share, before) if group[j] >= 0 and scores[j] > -np.inf else 0):
+            if product[g, j] > 0 and _share(share, before, g) > 0:
+                possible += _share(share, before, g)
+                value += _share(share, before, g) * ((top[t - 1, g] if t else 0.0) + math.log(product[g, j]))
+        u[t, 0, j] = scores[j] + value / possible if possible > 0 else -np.inf
+        if possible > 0:
+            top[t, group[j]] = max(top[t, group[j]], u[t, 0, j])
+    for j in range(scores.shape[0]):
+        value = u[t, 0, j]
+        for h in range(u.shape[1]):
+            u[t, h, j] = 0.0
+        if value > -np.inf:
+            u[t, group[j], j] = math.exp(value - top[t, group[j]])
+
+
+@inner
+def _extend(u, top, last, t, scores, product):
+    """Fill row t of u, of a token without a posterior; each group is divided by exp(top)."""
+    best = -np.inf
+    for j in range(scores.shape[0]):
+        best = max(best, scores[j])
+    for g in range(u.shape[1] if t and last[t - 1] >= 0 else 1):
+        largest = 0.0
+        for j in range(scores.shape[0]):
+            u[t, g, j] = product[g, j] * math.exp(scores[j] - best)
+            largest = max(largest, u[t, g, j])
+        top[t, g] = (top[t - 1, g] if t else 0.0) + best
+        if largest > 0:
+            top[t, g] += math.log(largest)
+            for j in range(scores.shape[0]):
+                u[t, g, j] /= largest
+
+
+@inner
+def _begin_at_end(u, top, share, number, end, state):
+    """Set the probabilities of groups and last labels; return the expected logarithm."""
     total = possible = 0.0
-    for g in range(share.shape[0]):
-        total += mass[g]
-        possible += share[g] if mass[g] > 0 else 0.0
-    for g in range(share.shape[0]):
-        factor[g] = 1.0
-        if share[g] > 0 and mass[g] > 0:
-            factor[g] = share[g] / possible * total / mass[g]
-            gain += share[g] / possible * math.log(factor[g])
-    for y in range(own.shape[0]):
-        if group[y] >= 0:
-            own[y] *= factor[group[y]]
-    return gain
+    for g in range(_count(share, number)):
+        mass = 0.0
+        for i in range(end.shape[0]):
+            state[g, i] = u[g, i] * end[i]
+            mass += state[g, i]
+        own = _share(share, number, g) if mass > 0 else 0.0
+        possible += own
+        total += own * (top[g] + math.log(mass)) if own > 0 else 0.0
+        for i in range(end.shape[0]):
+            state[g, i] *= own / mass if mass > 0 else 0.0
+    for g in range(_count(share, number)):
+        for i in range(end.shape[0]):
+            state[g, i] /= possible if possible > 0 else 1.0
+    return total / possible if possible > 0 else -np.inf
+
+
+@inner
+def _step_back(u, number, behind, T, product, share, is_drawn, state, before, weight, counts):
+    """before = the probabilities of groups and labels one token further to the front; counts the transitions."""
+    before[:] = 0
+    for j in range(T.shape[0]):
+        drawn = possible = 0.0
+        if is_drawn:
+            for h in range(_count(share, behind)):
+                drawn += state[h, j]
+            for g in range(_count(share, number)):
+                possible += _share(share, number, g) if product[g, j] > 0 else 0.0
+        for g in range(_count(share, number)):
+            mass = drawn * _share(share, number, g) / possible if is_drawn and possible > 0 else 0.0
+            mass = mass if is_drawn else state[g, j]
+            if mass > 0 and product[g, j] > 0:
+                for i in range(T.shape[0]):
+                    value = mass * u[g, i] * T[i, j] / product[g, j]
+                    before[g, i] += value
+                    counts[i, j] += weight * value
 
 
 BEFORE, BEGIN, INSIDE, END, SINGLE, AFTER = range(6)

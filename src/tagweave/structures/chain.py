@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import Evidence
 from tagweave.kernels import chain, decode, distributions
-from tagweave.labels.sets import LabelRows
+from tagweave.labels.sets import LabelRows, Posteriors
 from tagweave.structures.lockstep import Batch, Sums, TransitionScores, Workspace, sum_in_logarithms
 from tagweave.structures.loss import Structure
 
 Floats = NDArray[Any]
 
 _SPARSE = 0.25  # share of allowed labels below which lists of them beat a matrix product
-_SWEEPS = 3  # of the fit to posteriors; then marginals of crowd-ner miss theirs by 0.0003 on average
 
 
 class ChainScores(NamedTuple):
@@ -72,9 +71,8 @@ class ChainGradient:
 class Chain(Structure):
     """The structure of label sequences over Y labels. It keeps buffers, so each thread needs one.
 
-    Where evidence gives probabilities of labels (`labels.sets.Posteriors`), sums under evidence belong to the
-    nearest distribution with these marginals, and their log Z is less by the logarithms of its factors, so that log Z -
-    restricted log Z is its divergence from the chain.
+    Where evidence gives probabilities of labels (`labels.sets.Posteriors`), the loss is the expected loss of labels
+    that are drawn by them, each by itself: log Z under evidence is its mean over draws (`kernels.distributions`).
 
     Args:
         names: the Y labels, in whose coding spans are rejected; not needed without rejected spans.
@@ -118,9 +116,14 @@ class Chain(Structure):
             self._free(scores, batch), scores.transitions, batch, lambda tokens: scores.emission[tokens]
         )
 
-    def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | NDArray[np.int32]:
-        """Sum over the label sequences that the evidence allows; return their labels [n] if each sentence has one."""
-        evidence = batch.evidence
+    def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | NDArray[np.int32] | Posteriors:
+        """Sum over the label sequences that the evidence allows; return their labels [n] if each sentence has one.
+
+        Probabilities of labels are returned themselves, since sums over draws make no `Sums`.
+        """
+        evidence, posteriors = batch.evidence, _rows_of(batch.evidence).posteriors
+        if posteriors is not None and (posteriors.of_set[evidence.sets] >= 0).any():
+            return posteriors
         log_scales = _rows_of(evidence).log_scales
         of_token = np.zeros(0) if log_scales is None else log_scales[evidence.sets]
         if not len(evidence.noise) and not of_token.any():
@@ -133,7 +136,7 @@ class Chain(Structure):
         return sums
 
     def restricted_product(self, scores: ChainScores, batch: Batch) -> Sums:
-        """As `restricted_sums`, but always by the recurrence, without the scales of likelihoods."""
+        """As `restricted_sums`, but always by the recurrence, without the scales of likelihoods or probabilities."""
         evidence = batch.evidence
         rows = _rows_of(evidence).in_precision(scores.emission.dtype)
         return self._under(rows, evidence.sets, evidence.noise, scores, batch)
@@ -153,25 +156,9 @@ class Chain(Structure):
     ) -> Sums:
         """Sum under evidence: for every token its set and its noise."""
         self._make_room(scores)
-        masks, posteriors = rows.masks, rows.posteriors
-        exact = partial(allowed_scores, scores.emission, masks, sets, noise)
-        if posteriors is None or (posteriors.of_set[sets] < 0).all():
-            potentials = self._restricted(masks, sets, noise, scores, batch)
-            return self._sum_product(potentials, scores.transitions, batch, exact)
-        potentials = self._restricted_rows(masks, sets, noise, scores, batch, self._free_rows(scores, batch))
-        (E, shift, _), t, ptr = potentials, scores.transitions, batch.evidence.sentence_ptr
-        gain = np.zeros(len(ptr) - 1)  # sum_t sum_g share log f of each sentence
-        given = sets, posteriors.of_set, posteriors.group, posteriors.share
-        distributions.fit(E, shift, batch.rows, ptr, t.potential, t.start, t.end, *given, _SWEEPS, gain)
-
-        def fitted(tokens: slice) -> NDArray[np.float64]:
-            rows = batch.rows[tokens]
-            with np.errstate(divide="ignore"):
-                return np.asarray(np.log(E[rows].astype(np.float64)) + shift[rows, None])
-
-        sums = self._sum_product(potentials, t, batch, fitted)
-        sums.log_z[...] -= gain[batch.order]
-        return sums
+        potentials = self._restricted(rows.masks, sets, noise, scores, batch)
+        exact = partial(allowed_scores, scores.emission, rows.masks, sets, noise)
+        return self._sum_product(potentials, scores.transitions, batch, exact)
 
     def _restricted(
         self, masks: Floats, allow: NDArray[np.int32], noise: NDArray[np.float64], scores: ChainScores, batch: Batch
@@ -203,12 +190,19 @@ class Chain(Structure):
         return Potentials(E, shift)
 
     def add_expectations(
-        self, sums: Sums | NDArray[np.int32], scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
+        self,
+        sums: Sums | NDArray[np.int32] | Posteriors,
+        scores: ChainScores,
+        batch: Batch,
+        factor: float,
+        gradient: ChainGradient,
     ) -> NDArray[np.float64]:
-        """Add factor * weight * expected counts to the gradient (of known paths the factor is -1); return log Z [S].
+        """Add factor * weight * expected counts to the gradient (it is -1 for paths and draws); return log Z [S].
 
         Log Z leaves out the scaling of transitions, which is the same in both sums.
         """
+        if isinstance(sums, Posteriors):
+            return self._follow_draws(sums, scores, batch, gradient)
         if not isinstance(sums, Sums):
             return self._follow(sums, scores, batch, gradient)
         sign = 1 if factor > 0 else -1
@@ -289,6 +283,27 @@ class Chain(Structure):
         )
         lengths = np.diff(ptr)
         return np.where(lengths > 0, totals - ((lengths - 1) * t.step + t.edge), 0.0)
+
+    @staticmethod
+    def _follow_draws(
+        posteriors: Posteriors, scores: ChainScores, batch: Batch, gradient: ChainGradient
+    ) -> NDArray[np.float64]:
+        """Subtract expected labels from the gradient; return mean log Z, without the scaling of transitions."""
+        evidence, rows, transitions = batch.evidence, _rows_of(batch.evidence), scores.transitions
+        own = allowed_scores(scores.emission, rows.masks, evidence.sets, evidence.noise, slice(None))
+        if rows.log_scales is not None:
+            own += rows.log_scales[evidence.sets, None]
+        given = transitions.score, transitions.start_score, transitions.end_score
+        t = TransitionScores.of_scores(*(each.astype(np.float64) for each in given))
+        difference, counts = np.zeros(own.shape), np.zeros(t.score.shape)
+        totals, numbers = np.empty(len(evidence)), posteriors.of_set[evidence.sets]
+        distributions.follow_draws(
+            own, evidence.sentence_ptr, t.potential, t.start, t.end, numbers, posteriors.group, posteriors.share,
+            evidence.weights, difference, counts, totals,
+        )  # fmt: skip
+        gradient.emission += difference.astype(gradient.emission.dtype)
+        gradient.paths += counts.astype(gradient.paths.dtype)
+        return totals
 
     def _sum_product(
         self,
