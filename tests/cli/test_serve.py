@@ -41,6 +41,22 @@ def test_two_processes_answer_until_they_are_told_to_end(tagger: Path, segmenter
         assert process.stderr and process.stderr.read() == ""
 
 
+def test_processes_end_with_a_parent_that_is_killed(tagger: Path) -> None:
+    with served("serve", tagger, "--workers", 2) as (process, address, _):
+        post(f"{address}tag", tokens=["a"])
+        process.kill()
+        process.wait(60)
+        host, _, port = address.removeprefix("http://").strip("/").partition(":")
+        until = time.monotonic() + 60  # it takes a tenth of a second on an idle machine
+        while True:
+            try:
+                socket.create_server((host, int(port))).close()
+                break
+            except OSError:
+                assert time.monotonic() < until, "the port is still in use"
+                time.sleep(0.02)
+
+
 @contextmanager
 def request(address: str, size: int) -> Iterator[socket.socket]:
     """A connection on which the headers of a request to tag have been sent, and a body of so many bytes has not."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tagweave.cluster.processes import leave_with_parent
 from tagweave.web import listening, processes, server
 
 if TYPE_CHECKING:
@@ -82,10 +83,15 @@ def run(settings: ServerSettings, host: str, port: int, workers: int, tell: Call
         if workers == 1:
             server(app, patience=patience).run([opened])
         else:
-            processes(partial(_application, settings), workers, [opened], patience).run()
+            processes(partial(_application_of_worker, settings), workers, [opened], patience).run()
 
 
 def _application(settings: ServerSettings) -> Starlette:
     from tagweave.serve.app import application  # a process imports it only when it can be told to end
 
     return application(settings)
+
+
+def _application_of_worker(settings: ServerSettings) -> Starlette:
+    leave_with_parent()  # or it would answer on, and keep the port, when the parent is killed
+    return _application(settings)
