@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tagweave.corpus import files
 from tagweave.corpus.files import first_lines, in_blocks, is_awaited, read_blocks, read_lines, written
 from tagweave.errors import CorpusError
+from tagweave.features.word_vectors import WordVectors
 
 
 def lines_of(tmp_path, content, name="x.txt"):
@@ -131,6 +132,19 @@ def test_a_line_without_end_is_refused_where_it_begins_to_be_too_long(tmp_path, 
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60_000_000
+
+
+@pytest.mark.parametrize("reader", [read_lines, read_blocks, WordVectors.of_file])
+def test_gzip_data_that_become_far_more_are_refused(tmp_path, monkeypatch, reader):
+    monkeypatch.setattr(files, "_UNPACKED", 1 << 20)
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(b"word 0 0 0 0\n" * 100_000))
+    with pytest.raises(
+        CorpusError, match=r"x\.gz:\d+: found gzip data of [\d,]+ bytes that become 1,\d{3},\d{3} or more"
+    ):
+        list(reader(str(path)))
+    path.write_bytes(gzip.compress("".join(f"word{i} {i} {i * i} 1\n" for i in range(60_000)).encode()))
+    reader(str(path))
 
 
 def test_the_longest_line(tmp_path, monkeypatch):

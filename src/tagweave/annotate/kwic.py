@@ -190,7 +190,7 @@ def _read(folder: Path) -> dict[str, NDArray[Any]]:
     try:
         # Numba does not support np.memmap
         arrays = {name: np.asarray(np.load(folder / f"{name}.npy", "r", allow_pickle=False)) for name in _ARRAYS}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, OverflowError, TypeError) as error:
         raise CorpusError(f"a damaged index ({error})", "a concordance, to be built again", str(folder)) from error
     fits = all(arrays[name].dtype == kind and arrays[name].ndim == 1 for name, kind in _ARRAYS.items())
     size = len(arrays["text"]) - len(arrays["begins"]) - 1

@@ -24,7 +24,7 @@ from functools import partial
 from glob import escape
 from itertools import islice
 from pathlib import Path
-from typing import IO, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 from tagweave.corpus.named import located
 from tagweave.errors import CorpusError
@@ -46,6 +46,7 @@ _LEVEL = 4  # of compression: the usual 9 takes four times as long for 4 % less,
 _NAME = 60  # last characters of the name, of up to four bytes: with its ending it must be a name, too
 _held: io.BytesIO | None = None  # the block of standard input that is being read
 _GZIP_MAGIC = b"\x1f\x8b"
+_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100  # bytes of gzip data unpacked: this many times as many, text has 3 to 15
 _KINDS = {
     b"PK\x03\x04": "a zip file, such as those of Word and Excel",
     b"%PDF": "a PDF",
@@ -150,9 +151,46 @@ def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
         buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
         try:
             is_gzip = buffered.peek(2)[:2] == _GZIP_MAGIC
-            yield cast("IO[bytes]", gzip.open(buffered) if is_gzip else buffered)  # noqa: SIM115
+            yield cast(
+                "IO[bytes]", io.BufferedReader(_Unpacked(buffered, path, at_line), _BYTES) if is_gzip else buffered
+            )
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, at_line()) from error
+
+
+class _Packed:
+    """A file whose bytes are counted when they are read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.size = file, 0
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self._file.read1(size)  # type: ignore[attr-defined]  # what a pipe has ready
+        self.size += len(data)
+        return data
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of gzip data. Reading raises CorpusError where it is far longer than text would be.
+
+    zlib packs a thousand equal bytes into one, so a megabyte could become a corpus of a gigabyte in memory.
+    """
+
+    def __init__(self, file: IO[bytes], path: str, at_line: Callable[[], int]) -> None:
+        self._packed, self._path, self._at_line = _Packed(file), path, at_line
+        self._content, self._size = gzip.GzipFile(fileobj=self._packed, mode="rb"), 0  # type: ignore[arg-type]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        content = self._content.read1(len(buffer))
+        self._size += len(content)
+        if self._size > max(_UNPACKED, _UNPACKED_RATIO * self._packed.size):
+            found = f"gzip data of {self._packed.size:,} bytes that become {self._size:,} or more"
+            raise CorpusError(found, f"at most {_UNPACKED_RATIO} times as many", self._path, self._at_line())
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def _arriving(file: IO[bytes]) -> Iterator[bytes]:
