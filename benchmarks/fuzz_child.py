@@ -64,23 +64,27 @@ def results(
 
 def measured(kind: str, path: Path, number: int) -> list[Any]:
     """The result of using a file in a process of its own, what was said, the peak of its memory and its seconds."""
+    result, *rest = measured_call(lambda: used(kind, path, number))
+    return ["large" if result == "runs" and rest[1] * 1_000_000 > _LARGE else result, *rest]
+
+
+def measured_call(call: Callable[[], list[Any]]) -> list[Any]:
+    """The two values of a call in a process of its own, the peak of its memory in megabytes and its seconds."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
         resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
         signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # ends the process, also inside of compiled code
-        os.write(writing, json.dumps(used(kind, path, number))[:60_000].encode())
+        os.write(writing, json.dumps(call()).encode()[:60_000])
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         said = stream.read()
     _, status, usage = os.wait4(process, 0)
-    peak, seconds = usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
     sent = os.WTERMSIG(status)
-    result, what = json.loads(said) if said else ["time-outs" if sent == signal.SIGPROF else "deaths", f"signal {sent}"]
-    if result == "runs" and peak > _LARGE:
-        result = "large"
-    return [result, what, round(peak / 1e6), round(seconds, 2)]
+    died = "time-outs" if sent == signal.SIGPROF else "deaths"
+    result, what = json.loads(said) if said else [died, f"signal {sent}"]
+    return [result, what, round(usage.ru_maxrss * 1024 / 1e6), round(usage.ru_utime + usage.ru_stime, 2)]
 
 
 def used(kind: str, path: Path, number: int) -> list[Any]:

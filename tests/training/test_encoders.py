@@ -188,18 +188,19 @@ def test_what_cannot_be_is_refused(folder: str, tmp_path: Path) -> None:
     for settings, message in (
         ({"model_type": "unheard"}, "found a network of the type 'unheard'"),
         ({}, "found a network without `model_type`"),
-        ({**given.settings, "num_hidden_layers": 10**9}, "found 1000000000 layers"),
-        ({**given.settings, "hidden_size": 10**9}, "found a network"),
+        ({**given.settings, "num_hidden_layers": 10**9}, "found 1000000000 at config.json num_hidden_layers"),
+        ({**given.settings, "hidden_size": 10**9}, "found 1000000000"),
+        ({**given.settings, "hidden_size": 10**6}, "found a network"),
     ):
         with pytest.raises(ValueError, match=message):
-            module_of(replace(given, config=json.dumps(settings)))
+            module_of(replace(given, config=json.dumps(settings)), 10_000)
 
 
 def test_a_configuration_names_no_code(folder: str) -> None:
     given = Subwords.of_folder(folder)
     named = replace(given, config=json.dumps({**given.settings, "auto_map": {"AutoModel": "evil.Model"}}))
     assert "auto_map" not in named.settings
-    assert module_of(named).size == module_of(given).size
+    assert module_of(named, 10_000).size == module_of(given, 10_000).size
 
 
 def test_layers_have_rates(folder: str) -> None:

@@ -24,12 +24,13 @@ from tagweave.errors import PlanError
 from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import ArrayRule, Description, Rule, one_of
-from tagweave.features.subwords import EXTRA, POOLING, Reading, Subwords
+from tagweave.features.subwords import EXTRA, POOLING, NetworkError, Reading, Subwords, refusing
 from tagweave.features.word_vectors import WordVectors, encoder_in
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.packing import Arrays
+from tagweave.models.pretrained import blueprint, pretrained, quiet, stored_weights
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
 from tagweave.structures.chain import ChainGradient
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     import torch
 
 _TOGETHER = 32  # rows of pieces that are read at a time when nothing is learnt
-_MOST_LAYERS, _MOST_WEIGHTS = 200, 1 << 33
 
 
 class Module(NamedTuple):
@@ -68,33 +68,17 @@ def lookup_of(table: Floats) -> Module:
 
 
 @lru_cache(maxsize=4)
-def module_of(subwords: Subwords) -> Module:
-    """Return the network of a configuration. Raises ValueError where it is none, or too large."""
-    try:
-        import torch
-        from transformers import CONFIG_MAPPING, AutoModel
-    except ModuleNotFoundError as error:
-        raise PlanError(f"found no {error.name}, {EXTRA}") from None
-    settings = subwords.settings
-    if (kind := settings["model_type"]) not in CONFIG_MAPPING:
-        raise ValueError(f"found a network of the type {kind!r}, expected one that transformers knows")
-    try:
-        config = CONFIG_MAPPING[kind].from_dict(settings)
-        layers, width = int(getattr(config, "num_hidden_layers", 0)), int(config.hidden_size)
-        if not 0 <= layers <= _MOST_LAYERS:
-            raise ValueError(f"found {layers} layers, expected at most {_MOST_LAYERS}")
-        make: Any = AutoModel.from_config
-        with torch.device("meta"):  # nothing is allocated before the size is known
-            shapes = {name: tuple(each.shape) for name, each in make(config).named_parameters()}
-    except (AttributeError, TypeError, RuntimeError) as error:
-        raise ValueError(f"found a network that cannot be made: {error}") from None
-    if (size := sum(int(np.prod(shape)) for shape in shapes.values())) > _MOST_WEIGHTS:
-        raise ValueError(f"found a network of {size:,} weights, expected at most {_MOST_WEIGHTS:,}")
+def module_of(subwords: Subwords, most: int) -> Module:
+    """Return the network of a configuration. Raises ValueError where it is none, or has more than `most` weights."""
+    plan = blueprint(subwords, most)  # it imports torch, or says how
+    import torch
+
     torch.set_num_threads(1)  # as everywhere; training has more if asked for more
-    module = make(config)
-    for each in module.parameters():
-        each.data = each.data.new_empty(0)  # they come from the weight vector
-    return Module(module, shapes, width)
+    with refusing("a network whose configuration"), quiet():
+        module = plan.kind(plan.config)
+    for weight in module.parameters():
+        weight.data = weight.data.new_empty(0)  # they come from the weight vector
+    return Module(module, plan.shapes, plan.width)
 
 
 @dataclass(frozen=True)
@@ -107,6 +91,7 @@ class NetworkParameters(ScorerParameters):
     subwords: Subwords
     pooling: str = "first"
     device: str = "auto"  # that it is trained on; models do not keep it
+    most: int | None = None  # weights that its file has; `None`: those of the folder
 
     @property
     def space(self) -> LabelSpace:  # type: ignore[override]
@@ -127,7 +112,14 @@ class NetworkParameters(ScorerParameters):
     @cached_property
     def module(self) -> Module:
         vectors = self.subwords
-        return lookup_of(vectors.table) if isinstance(vectors, WordVectors) else module_of(vectors)
+        if isinstance(vectors, WordVectors):
+            return lookup_of(vectors.table)
+        if self.most is not None:
+            return module_of(vectors, self.most)
+        try:
+            return module_of(vectors, stored_weights(vectors.folder))
+        except ValueError as error:
+            raise NetworkError(f"{vectors.folder}: {error}") from None
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
@@ -150,15 +142,7 @@ class NetworkParameters(ScorerParameters):
         weights = np.zeros(self.size, dtype)
         if not self.module.shapes:
             return weights
-        from transformers import AutoModel
-        from transformers.utils import logging
-
-        quiet: Any = logging.disable_progress_bar
-        quiet()
-        try:
-            network = AutoModel.from_pretrained(self.subwords.folder, local_files_only=True, trust_remote_code=False)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise PlanError(f"{self.subwords.folder}: found weights that cannot be read: {error}") from None
+        network = pretrained(self.subwords)
         found = dict(network.named_parameters())
         for name, part in self._parts(weights).items():
             part[...] = found[name].detach().numpy()
@@ -232,7 +216,10 @@ class NetworkParameters(ScorerParameters):
     def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> NetworkParameters:
         if (subwords := encoder_in(arrays)) is None:
             raise ValueError("found a network without its configuration, expected it among the arrays")
-        return cls(ChainParameters.of_parts(description, space, arrays), subwords, description["pooling"])
+        linear = ChainParameters.of_parts(description, space, arrays)
+        found = cls(linear, subwords, description["pooling"], most=len(arrays["weights"]))
+        found.module  # noqa: B018 - whatever does not fit is refused here
+        return found
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
         self.linear.check_encoder(windows)
@@ -319,11 +306,17 @@ class NetworkScoring(ChainScoring):
                 "input_ids": torch.from_numpy(reading.pieces[part]).to(self._device),
                 "attention_mask": torch.from_numpy(reading.mask[part].astype(np.int64)).to(self._device),
             }
-            found = torch.func.functional_call(module, weights, kwargs=given).last_hidden_state
+            with refusing("a network"):
+                found = torch.func.functional_call(module, weights, kwargs=given).last_hidden_state
+            if found.shape != (*given["input_ids"].shape, parameters.module.width):
+                raise NetworkError(f"found states {list(found.shape)} of a network, expected a vector for each piece")
             states.append(found.reshape(-1, found.shape[-1]).to(self._tensors[0].dtype))
         if not states:
             return self._tensors[0].new_zeros((0, parameters.module.width))
-        return pooled(torch.cat(states), reading, parameters.pooling)
+        every = torch.cat(states)
+        if not self._learns and not torch.isfinite(every).all():
+            raise NetworkError("found a network whose states are not finite, expected numbers")
+        return pooled(every, reading, parameters.pooling)
 
 
 def pooled(states: torch.Tensor, reading: Reading, pooling: str) -> torch.Tensor:

@@ -19,9 +19,10 @@ from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import OUTSIDE, TAGS, FoundSpan, layer_of
 from tagweave.errors import PlanError
 from tagweave.evidence.sequences import pointers
-from tagweave.features.subwords import EXTRA, Subwords
+from tagweave.features.subwords import Subwords, refusing
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.pretrained import pretrained
 from tagweave.models.storage import load_model
 from tagweave.sources.functions import DeclaredFunction, FunctionError, stamp
 
@@ -224,7 +225,7 @@ class _Classifier:
         piece_ptr, pieces = self.subwords.pieces([form for each in sentences for form in each.forms])
         reading = self.subwords.laid_out(pieces, piece_ptr, ends)
         mask = torch.from_numpy(reading.mask.astype(np.int64))
-        with torch.no_grad():
+        with torch.no_grad(), refusing("a network"):
             scores = self.network(input_ids=torch.from_numpy(reading.pieces), attention_mask=mask).logits
         every = scores.float().softmax(-1).reshape(-1, len(self.labels)).double().numpy()
         return np.split(every[reading.first_piece], ends[1:-1])
@@ -233,18 +234,14 @@ class _Classifier:
 @lru_cache(maxsize=2)
 def _classifier(folder: str, _stamp: object) -> _Classifier:
     try:
-        import torch
-        from transformers import AutoModelForTokenClassification
-        from transformers.utils import logging
-    except ModuleNotFoundError as error:
-        raise FunctionError(f"found no {error.name}, {EXTRA}") from None
-    try:
         subwords = Subwords.of_folder(folder)
-        load: Any = AutoModelForTokenClassification.from_pretrained
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        network = load(folder, local_files_only=True, trust_remote_code=False)
-    except (PlanError, OSError, ValueError, RuntimeError) as error:
+        network = pretrained(subwords, "AutoModelForTokenClassification")
+    except (PlanError, OSError) as error:
         raise FunctionError(f"{folder}: found no classifier of tokens: {error}") from None
+    import torch
+
     torch.set_num_threads(1)  # functions are called in parallel
-    names = network.config.id2label
-    return _Classifier(subwords, network.eval(), tuple(names[at] for at in range(len(names))))
+    with refusing("id2label of config.json"):
+        names = network.config.id2label
+        labels = tuple(str(names[at]) for at in range(len(names)))
+    return _Classifier(subwords, network.eval(), labels)
