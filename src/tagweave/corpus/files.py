@@ -178,7 +178,7 @@ class _Unpacked(io.RawIOBase):
 
     def __init__(self, file: IO[bytes], path: str, at_line: Callable[[], int]) -> None:
         self._packed, self._path, self._at_line = _Packed(file), path, at_line
-        self._content, self._size = gzip.GzipFile(fileobj=self._packed, mode="rb"), 0  # type: ignore[arg-type]
+        self._content, self._size = gzip.GzipFile(fileobj=cast("IO[bytes]", self._packed), mode="rb"), 0
 
     def readable(self) -> bool:
         return True

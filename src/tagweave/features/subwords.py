@@ -94,7 +94,7 @@ class Subwords:
         """Read a folder. Raises PlanError if a file is missing; FileNotFoundError if the folder is."""
         if not Path(folder).is_dir():
             raise PlanError(f"{folder}: found no such folder, expected one with {', '.join(_FILES)} and weights")
-        texts = []
+        texts: dict[str, str] = {}
         for name in _FILES:
             path = Path(folder) / name
             if not path.is_file():
@@ -104,10 +104,10 @@ class Subwords:
             if len(data) > _MOST_BYTES[name]:
                 raise NetworkError(f"{path}: found more than {_MOST_BYTES[name]:,} bytes, expected fewer")
             try:
-                texts.append(data.decode("utf-8"))
+                texts[name] = data.decode("utf-8")
             except UnicodeDecodeError as error:
                 raise NetworkError(f"{path}: found {error.reason} at byte {error.start}, expected UTF-8") from None
-        subwords = cls(*texts, folder)
+        subwords = cls(texts["config.json"], texts["tokenizer.json"], folder)
         try:
             subwords.check()
         except ValueError as error:

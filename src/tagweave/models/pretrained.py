@@ -8,6 +8,7 @@ from its configuration, so it is made without memory first (PyTorch's device `me
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -153,7 +154,7 @@ def weight_files(folder: Path) -> list[Path]:
     with index.open("rb") as file:
         data = file.read(_MOST_INDEX + 1)
     try:
-        shards = json.loads(data)["weight_map"] if len(data) <= _MOST_INDEX else None
+        shards = json.loads(data if len(data) <= _MOST_INDEX else b"")["weight_map"]
         names = sorted(set(shards.values()))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ValueError(f"found {_INDEX} without a `weight_map`, expected the files of all weights") from None
@@ -221,15 +222,14 @@ def _counted(most: int) -> Iterator[None]:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep transformers from printing its progress and reports."""
-    from transformers.utils import logging
+    from transformers.utils import logging as of_transformers
 
-    before: Any = logging.get_verbosity()
-    shows_progress = logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    before, shows_progress = of_transformers.get_verbosity(), of_transformers.is_progress_bar_enabled()
+    of_transformers.set_verbosity(logging.CRITICAL)
+    of_transformers.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        logging.set_verbosity(before)  # type: ignore[no-untyped-call]
+        of_transformers.set_verbosity(before)
         if shows_progress:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+            of_transformers.enable_progress_bar()  # type: ignore[no-untyped-call]
