@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tagweave as tw
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Location, Sentence
 from tagweave.corpus.spans import Span, labels_of, spans_of
 from tagweave.errors import CorpusError
+from tagweave.estimators import ChainCRF
 
 ANY = ("B-*", "O")
 
@@ -116,3 +119,25 @@ def test_with_valid_layers_keeps_all_else() -> None:
     found, default = sentence.with_valid_layers(layers), Sentence(())
     assert found == replace(sentence, layers=layers)
     assert all(getattr(found, field.name) != getattr(default, field.name) for field in fields(Sentence))
+
+
+@pytest.mark.parametrize("half", ["\ud800", "B-\udfff", "a\ud83d"])
+def test_a_label_that_no_file_can_hold_is_refused_when_it_is_read(half):
+    for labels in (["O", half], [None, ("O", half)], [{half}, "O"]):
+        with pytest.raises(CorpusError, match="found half of a surrogate pair in layer 'tag'"):
+            Corpus([(["a", "b"], labels)])
+    with pytest.raises(CorpusError, match="half of a surrogate pair in head layer"):
+        Sentence(("a",), heads={"head": ((Arc(0, half),),)})
+    with pytest.raises(CorpusError, match="half of a surrogate pair in the guideline"):
+        Corpus([(["a"], ["N"])], half)
+    for X, y in (([[["a"]], [["b"]]], [["A"], [half]]), ([[[half]], [["b"]]], [["A"], ["B"]])):
+        with pytest.raises(ValueError, match="half of a surrogate pair"):
+            ChainCRF().fit(X, y)
+
+
+def test_a_model_of_a_file_whose_name_is_no_text_is_saved(tmp_path):
+    corpus = tmp_path / "\udcff.col"
+    corpus.write_text("a\tN\nb\tV\n\n", encoding="utf-8")
+    model = tw.train(corpus, iterations=1)
+    model.save(tmp_path / "model")
+    assert tw.load_model(tmp_path / "model").tag([["a"]])

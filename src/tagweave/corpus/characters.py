@@ -113,6 +113,17 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
 
 
+def is_text(value: str) -> bool:
+    """Return whether a string is Unicode text, which files can hold: without halves of surrogate pairs."""
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def decoded(value: Any) -> Any:
     """Decode bytes as UTF-8; return any other value as it is. Raises ValueError if they are not UTF-8."""
     if not isinstance(value, bytes):

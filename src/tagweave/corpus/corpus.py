@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from tagweave.corpus.characters import is_text
 from tagweave.corpus.sentence import ACCEPTED, Sentence, is_frame, kind_of, labels_of, rows_of, tokens_of
 from tagweave.errors import CorpusError
 
@@ -45,6 +46,8 @@ class Corpus:
     layer: str = ""
 
     def __post_init__(self) -> None:
+        if not is_text(self.guideline):
+            raise CorpusError(f"half of a surrogate pair in the guideline {self.guideline!r}", "Unicode text")
         if type(self.sentences) is not tuple or not _SENTENCES.issuperset(map(type, self.sentences)):
             object.__setattr__(self, "sentences", tuple(_sentences(self.sentences, self.guideline)))
 

@@ -15,6 +15,7 @@ from math import isnan
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from tagweave.corpus.characters import is_text
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Sentence:
 
     Raises:
         CorpusError: a layer or column whose length is not T, an empty candidate set, a repeated candidate, or a
-            rejected span without tokens, without a type, or beyond the sentence.
+            rejected span without tokens, without a type, or beyond the sentence; a label with half of a surrogate pair.
         TypeError: a text in place of tokens or labels, or one of these that is not text.
     """
 
@@ -119,14 +120,25 @@ class Sentence:
     def _check(self, what: str, layer: tuple[tuple[Any, ...] | None, ...], kind: type) -> None:
         self._check_length(what, len(layer))
         for candidates in set(layer):
-            if candidates is None or (len(candidates) == 1 and type(candidates[0]) is kind):
-                continue  # nearly always, so these come first
+            if candidates is None:
+                continue
+            if len(candidates) == 1 and type(candidates[0]) is kind:  # nearly always, so these come first
+                self._check_text(what, candidates)
+                continue
             if candidates == ():
                 raise self.error(f"an empty candidate set in {what}", "at least one candidate, or None for unknown")
             if not isinstance(candidates, tuple) or not all(isinstance(each, kind) for each in candidates):
                 raise TypeError(f"found {candidates!r} in {what}, expected None or a tuple of {kind.__name__}")
             if len(set(candidates)) != len(candidates):
                 raise self.error(f"a repeated candidate in {what}: {candidates}", "each candidate once")
+            self._check_text(what, candidates)
+
+    def _check_text(self, what: str, candidates: tuple[Any, ...]) -> None:
+        """Refuse labels that no model file can hold."""
+        for each in candidates:
+            label = each.relation if type(each) is Arc else each
+            if label is not None and not label.isascii() and not is_text(label):
+                raise self.error(f"half of a surrogate pair in {what}: {label!r}", "Unicode text")
 
     def _check_length(self, what: str, length: int) -> None:
         if length != len(self.forms):

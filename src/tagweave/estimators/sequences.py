@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tagweave.corpus.characters import decoded
+from tagweave.corpus.characters import decoded, is_text
 from tagweave.corpus.sentence import Candidates, Layer
 
 
@@ -94,6 +94,8 @@ def _candidates(position: Any, location: str, known: dict[Any, Candidates]) -> C
     for label in labels:
         if not isinstance(label, str):
             raise ValueError(f"{location}: found {label!r} as a label, expected a string")
+        if not is_text(label):
+            raise ValueError(f"{location}: found half of a surrogate pair in {label!r}, expected Unicode text")
     if labels not in known:
         known[labels] = tuple(dict.fromkeys(map(str, labels)))  # NumPy's strings become ordinary ones
     return known[labels]

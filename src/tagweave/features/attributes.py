@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.characters import decoded, last_unescaped, unescape
+from tagweave.corpus.characters import decoded, is_text, last_unescaped, unescape
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence, is_missing
 from tagweave.errors import CorpusError
@@ -102,6 +102,8 @@ class AttributeEncoder(Encoder):
 
     def _numbered(self, names: list[str]) -> NDArray[np.int32]:
         """Return the features of attributes in a growing index, which adds unknown ones."""
+        if strange := next((name for name in set(names) if not is_text(name)), None):
+            raise ValueError(f"found half of a surrogate pair in the attribute {strange!r}, expected Unicode text")
         distinct: dict[str, int] = {}
         order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
         codes = FormColumns(list(distinct)).form()

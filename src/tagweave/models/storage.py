@@ -136,8 +136,15 @@ class ModelFileError(TagweaveError):
 
 
 def save_model(model: StoredModel, path: Path | str) -> None:
-    """Write a model of any kind; the file appears whole or not at all."""
+    """Write a model of any kind; the file appears whole or not at all.
+
+    Bytes in names of corpora that are no UTF-8 become question marks: labels have none.
+    """
     path, parts, arrays = Path(path), model.to_json(), model.arrays()
+    try:
+        check_unicode(parts)
+    except ValueError:
+        parts = json.loads(json.dumps(parts, ensure_ascii=False).encode("utf-8", "replace"))
     forms, packed = pack(arrays)
     unpacked = sum(array.nbytes for array in arrays.values())
     if needed_bytes(parts, unpacked) > most_bytes(sum(array.nbytes for array in packed.values())):
