@@ -208,7 +208,9 @@ def test_partial_annotation_becomes_words(run, segmenter, tmp_path):
 
 
 def test_probabilities_are_marginals_of_the_best_labels(run, tagger, segmenter, segtagger):
-    rows = run("tag", tagger, "--probabilities", stdin=f"{TEXT}\n\n{TEXT}\n").stdout.split("\n")
+    rows = run(
+        "tag", tagger, "--probabilities", "--output-format", "columns", stdin=f"{TEXT}\n\n{TEXT}\n"
+    ).stdout.split("\n")
     assert rows[7:9] == ["", ""] and rows[:7] == rows[9:16] and rows[16:] == ["", ""]
     model = ChainPredictor(load_model(tagger))
     sentence = Sentence(tuple(TEXT.split()))

@@ -218,7 +218,7 @@ def test_spans_alone_are_judged_by_models_that_expect_the_share_of_complete_sent
 
     told: list[str] = []
     found = checked(without_outside(30), task="spans", tell=told.append)
-    assert told == ["models expect 50.0 % of the tokens inside spans, as in the 30 complete sentences"]
+    assert told == ["models expect 50.0 % of tokens in spans, as in the 30 complete sentences with an O"]
     assert not found.suspects()
     with pytest.raises(CorpusError, match="no token beside them that is known to be outside spans"):
         checked(without_outside(0), task="spans")

@@ -161,7 +161,9 @@ def test_the_ratio_of_spans_alone_is_that_of_complete_sentences(capsys: pytest.C
         return capsys.readouterr().err
 
     assert f"the development data: {100 * ratio_of(dev):.1f} % of the tokens" in told(alone, dev)
-    assert f"the {len(GOLD)} complete sentences of TRAIN: {100 * ratio_of(GOLD):.1f} % of the tokens" in told(mixed)
+    assert f"the {len(GOLD)} complete sentences of TRAIN with an O: {100 * ratio_of(GOLD):.1f} % of the tokens" in told(
+        mixed
+    )
     assert "inside spans" not in told(GOLD)
     for incomplete in (None, corpus(3, None)):
         with pytest.raises(PlanError, match="entity_ratio"):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -152,9 +153,21 @@ def corpus_html(corpus: Corpus) -> Html:
         corpus.path,
         f"{about.sentences:,} sentences, {about.tokens:,} {corpus.unit}s, guideline {corpus.guideline}",
         {name: (layer.full, layer.ambiguous, layer.unknown) for name, layer in kinds},
-        [sentence_html(sentence) for sentence in corpus.sentences[:_SENTENCES]],
+        [sentence_html(sentence) for sentence in _to_show(corpus)],
         len(corpus) - _SENTENCES,
     )
+
+
+def _to_show(corpus: Corpus) -> list[Sentence]:
+    """Return a few sentences, those with a label other than `O`, or with heads, before others."""
+
+    def says_something(sentence: Sentence) -> bool:
+        layers = (*sentence.layers.values(), *sentence.heads.values())
+        return any(candidates not in (None, (OUTSIDE,)) for layer in layers for candidates in layer)
+
+    telling = list(islice(filter(says_something, corpus), _SENTENCES))
+    rest = (sentence for sentence in corpus if not says_something(sentence))
+    return [*telling, *islice(rest, _SENTENCES - len(telling))]
 
 
 def sentence_html(sentence: Sentence) -> Html:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
 from tagweave.evaluation.score import Measure, Result, randomisation_test, wilcoxon_test
 from tagweave.evaluation.spans import SpanScores, has_spans, span_scores, spans_of_training
-from tagweave.evaluation.tables import Printed, table_console, tables
+from tagweave.evaluation.tables import Printed, show, tables
 from tagweave.evaluation.words import WordScores, segmentations, training_words, word_scores
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     from tagweave.cluster.executor import Executor
     from tagweave.corpus.corpus import Corpus
@@ -60,15 +62,17 @@ class Report(Printed, Result):
     comparisons: tuple[Comparison, ...]
 
     def render(self, console: Console | None = None, confusions: int = 10) -> None:
-        """Print tables: a summary, the comparisons, and for each system the labels and its most frequent confusions.
+        show(self.content(confusions), console)
+
+    def content(self, confusions: int = 10) -> Iterator[Text | Table]:
+        """Yield tables: a summary, the comparisons, and for each system the labels and its most frequent confusions.
 
         Ratios are in percent; `-` is an undefined ratio.
         """
-        console = console or table_console()
         for table in tables(self, confusions):
             title, table.title = table.title, None  # a table breaks a title that is wider than its columns
-            console.print(title)
-            console.print(table)
+            yield cast("Text", title)
+            yield table
 
 
 def evaluate(
@@ -177,15 +181,16 @@ class LayerReports(Printed, Result):
     absent: tuple[str, ...]  # layers of the gold standard that no system has
     json_names: ClassVar = {"reports": "layers"}
 
-    def render(self, console: Console | None = None) -> None:
-        console = console or table_console()
+    def content(self) -> Iterator[Text | Table]:
+        from rich.text import Text
+
         for name, report in self.reports.items():
-            console.print(f"layer {printable(name)}", markup=False)
-            report.render(console)
+            yield Text(f"layer {printable(name)}")
+            yield from report.content()
         unscored = (("the same in all systems as in the gold standard", self.copied), ("in no system", self.absent))
         for why, names in unscored:
             if names:
-                console.print(f"not scored: {printable(', '.join(names))}: {why}", markup=False)
+                yield Text(f"not scored: {printable(', '.join(names))}: {why}")
 
 
 def layers_of(corpus: Corpus) -> list[str]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
+    from tagweave.display.markup import Html
     from tagweave.evaluation.report import Report, Scores
     from tagweave.evaluation.score import Score, Share
     from tagweave.evaluation.spans import Averages
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 UNDECIDED = "(undecided)"
 _MOST_RELATIONS = 15
 _WIDE = 1000  # characters, wider than any table
-_NOTEBOOK = 110
 
 
 def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
@@ -51,23 +52,53 @@ def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str
     return stream.getvalue().rstrip("\n")
 
 
+def show(content: Iterable[Text | Table], console: Console | None = None) -> None:
+    """Print tables and the lines between them, by default on standard output."""
+    console = console or table_console()
+    for each in content:
+        console.print(each)
+
+
 class Printed:
     """A result that prints tables on a console."""
 
     __slots__ = ()
 
+    def content(self) -> Iterator[Text | Table]:
+        """Yield tables, and the lines between them."""
+        raise NotImplementedError
+
     def render(self, console: Console | None = None) -> None:
         """Print the tables, by default on standard output."""
-        raise NotImplementedError
+        show(self.content(), console)
 
     def __str__(self) -> str:
         return tables_as_text(self.render)
 
     def _repr_html_(self) -> str:
-        """Return the tables for a notebook as one picture; a console would make every line a picture."""
+        """Return the tables for a notebook, as tables of HTML."""
+        from rich.text import Text
+
         from tagweave.display.markup import element, picture
 
-        return picture(element("pre", tables_as_text(self.render, _NOTEBOOK)))
+        return picture(*(element("p", str(each)) if isinstance(each, Text) else _html(each) for each in self.content()))
+
+
+def _html(table: Table) -> Html:
+    """Return a table of texts as HTML; columns that are aligned right have numbers."""
+    from tagweave.display.markup import Html, element, html, joined
+
+    numbers = [column.justify == "right" for column in table.columns]
+    head = joined(element("th", str(column.header)) for column in table.columns)
+    rows = zip(*(column.cells for column in table.columns), strict=True)
+    body = (
+        joined(
+            element("td", Html("<br>").join(map(html, str(cell).split("\n"))), class_="number" if is_number else "")
+            for cell, is_number in zip(row, numbers, strict=True)
+        )
+        for row in rows
+    )
+    return element("table", element("thead", element("tr", head)), element("tbody", *(element("tr", r) for r in body)))
 
 
 def titled_table(title: str, columns: Sequence[str], numbers: Container[int]) -> Table:

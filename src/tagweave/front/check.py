@@ -259,7 +259,7 @@ def check(
         if not count:
             found = "spans, and no token beside them that is known to be outside spans"
             raise CorpusError(found, "some complete sentences", own.path)
-        tell(f"models expect {100 * share:.1f} % of the tokens inside spans, as in the {count:,} complete sentences")
+        tell(f"models expect {100 * share:.1f} % of tokens in spans, as in the {count:,} complete sentences with an O")
         recipe = replace(recipe, ratio=EntityRatio(share))
     judge = HeadJudge(own) if recipe.structure == TREE else LabelJudge(own, recipe)
     rounds = rounds or (1 if recipe.structure == TREE else ROUNDS)

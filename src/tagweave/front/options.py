@@ -83,8 +83,9 @@ class LabelOptions:
         has_rows = self.probabilities or self.best
         if self.probabilities and self.best:
             raise StreamError("found `probabilities` and `best`, expected one of them")
-        if has_rows and self.output_format:
-            raise StreamError("found `output_format` with `probabilities` or `best`, expected it without")
+        if has_rows and self.output_format and not (self.probabilities and self.output_format == "columns"):
+            expected = "it without; rows of `probabilities` are in the format columns"
+            raise StreamError(f"found `output_format` with `probabilities` or `best`, expected {expected}")
         if has_rows and len(self.to) > 1:
             raise StreamError("found `probabilities` or `best` with several `to`, expected one")
         if self.then and (has_rows or self.to):

@@ -35,7 +35,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.targetconfig import ConfigStack
 from numba.misc.appdirs import AppDirs
 
-COMPILING = "compiling what this command needs; the next run finds it compiled"
+COMPILING = "compiling what this command needs, for half a minute at most; the next run finds it compiled"
 
 _CLEARED = "\r\x1b[K"
 

@@ -288,7 +288,7 @@ def ratio_of_data(corpora: Sequence[Corpus], dev: Corpus | None, tell: Callable[
             found = "spans in TRAIN, and no token beside them that is known to be outside spans"
             wanted = "complete development data (`dev`), some complete sentences in TRAIN"
             raise PlanError(f"found {found}, expected {wanted}, or the share of tokens inside spans (`entity_ratio`)")
-        source = f"the {count:,} complete sentences of TRAIN"
+        source = f"the {count:,} complete sentences of TRAIN with an O"
     tell(f"{source}: {100 * share:.1f} % of the tokens are inside spans: {expected}")
     return share
 
