@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tagweave.errors import PipelineError
 from tagweave.pipelines.spacy import SegmenterTokenizer
 
 spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
@@ -56,6 +55,10 @@ def test_in_python(piped: Path) -> None:
     assert [each.text for each in nlp("我看书")] == ["我", "看书"]
 
 
-def test_another_model(piped: Path) -> None:
-    with pytest.raises(PipelineError, match=r"names\.model: found a model of words, expected a segmenter"):
-        blank(piped / "names.model")
+def test_a_model_of_words_cuts_as_it_learned(piped: Path) -> None:
+    nlp = blank(piped / "names.model")
+    for text, words in (
+        ("Ann sang, in\u00a0Graz.", ["Ann", "sang", ",", "in", "\u00a0", "Graz", "."]),
+        ("a-b , c", ["a-b", ",", "c"]),
+    ):
+        assert [each.text for each in nlp(text)] == words and nlp(text).text == text

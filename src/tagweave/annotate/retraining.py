@@ -33,6 +33,7 @@ from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
+from tagweave.streams.inputs import load_for
 from tagweave.training.chain_problem import dev_score
 from tagweave.training.retraining import run, take
 from tagweave.training.task import Task
@@ -92,7 +93,7 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
         own = [each for each in page if each.task.guideline == plan.guideline]
         store.rank(version, selection.rankings(tagger, own, version, plan.strategy))
     if plan.corpus:
-        corpus = load(plan.corpus, None, plan.guideline, model.layers(plan.guideline))
+        corpus = load_for(tagger, plan.corpus)
         intake.put_uncertain(store, corpus, tagger, plan.share, version, strategy=plan.strategy)
 
 

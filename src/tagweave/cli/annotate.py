@@ -121,13 +121,13 @@ def serve(
     with opened(store, settings) as answers:
         from tagweave.annotate import intake, serving
         from tagweave.annotate.retraining import accuracy, training
-        from tagweave.corpus.load import load
+        from tagweave.streams.inputs import load_for
 
         serving.check_training_phase(answers)
         listed = serving.word_list(words, corpus, tagger.guideline, say) if words else None
         version = intake.version_of(answers, model, lambda: accuracy(tagger.model, dev, tagger.guideline))
         if not listed:
-            asked = load(corpus, None, tagger.guideline, tagger.model.layers(tagger.guideline))
+            asked = load_for(tagger, corpus)
             added = intake.put_uncertain(answers, asked, tagger, share, version, strategy=uncertain)
             say(f"{added:,} new tasks from {len(asked):,} sentences")
         answers.judge_again()

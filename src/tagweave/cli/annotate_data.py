@@ -139,11 +139,11 @@ def import_corpus(
     """
     from tagweave.corpus.load import load
     from tagweave.harvest.lexicon import read
+    from tagweave.streams.inputs import load_for
 
     _check(purpose, model, words, strategy, spans)
     tagger = open_model(model, guideline, threads) if model else None
-    trained = tagger.model.layers(tagger.guideline) if tagger else ()
-    sentences = load(corpus, format, tagger.guideline if tagger else guideline, trained)
+    sentences = load_for(tagger, corpus, format) if tagger else load(corpus, format, guideline)
     with opened(store) as questions:
         from tagweave.annotate import intake
         from tagweave.annotate.task import Purpose

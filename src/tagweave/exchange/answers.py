@@ -12,10 +12,9 @@ list of such objects.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -68,8 +67,8 @@ def _text(line: Values) -> tuple[str, tuple[Offsets, ...] | None]:
     tokens = line.values.get("tokens")
     if not isinstance(tokens, list) or not all(isinstance(each, str) and each.strip() for each in tokens):
         return line.get("text", str), None
-    text = " ".join(tokens)
-    return text, tuple(match.span() for match in re.finditer(r"\S+", text))
+    stops = [*accumulate((len(token) + 1 for token in tokens), initial=0)]
+    return " ".join(tokens), tuple((start, stop - 1) for start, stop in pairwise(stops))
 
 
 def spans(line: Values, text: str, tally: Tally) -> tuple[list[Mark], list[Mark]]:
@@ -140,15 +139,6 @@ def is_quoted(line: dict[str, Any]) -> bool | None:
             return True  # where doccano has entities, these have a start_offset
         return ("text" in first and not places) or "probability" in first
     return None if first is None else isinstance(first, list) and [*map(type, first)] == [str, str]
-
-
-def at_blanks(texts: Iterable[str]) -> bool:
-    """Return whether texts have been cut into tokens before: nearly all signs stand between blanks."""
-    cut = whole = 0
-    for text in texts:
-        cut += len(re.findall(r"\s[.,;:!?。，](?=\s|$)", text))
-        whole += len(re.findall(r"\w[,;:!?](?=\s|$)|\w\.$", text))
-    return cut > 3 * whole
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:

@@ -16,6 +16,7 @@ from tagweave.exchange.document import SKIPPED, Document, TokenTool, Tool
 from tagweave.exchange.json_exports import DOCCANO, PRODIGY
 from tagweave.exchange.members import Memory
 from tagweave.exchange.sentences import Notes, annotators, joined, sentences
+from tagweave.exchange.tokenization import is_tokenized
 from tagweave.exchange.tokens import tokenizer
 
 TOOLS: dict[str, Tool] = {
@@ -89,9 +90,9 @@ def _answers(
     documents: Sequence[Document], memory: Memory, notes: Notes, tell: Callable[[str], None]
 ) -> Sequence[Sentence]:
     """Return the sentences of answers: O where nothing is marked, spans widened to whole tokens; tell the changes."""
-    cut = "blanks" if answers.at_blanks(each.text for each in documents) else "words"
+    cut = "blanks" if is_tokenized(each.text for each in documents) else "words"
     read = [*memory.sentences(sentences(documents, tokenizer(cut), "widen", "outside", notes))]
-    how = {"blanks": "tokens end at blanks", "words": "tokens end at blanks and punctuation"}[cut]
+    how = {"blanks": "tokens end at blanks", "words": "tokens are words and signs"}[cut]
     lines = [
         *notes.lines("widen", "outside"),
         f"{how}, and those in no span are O (`tagweave import answers` reads it in other ways)",

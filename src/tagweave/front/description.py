@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tagweave.exchange.tokenization import Tokenization
 from tagweave.streams import say
 from tagweave.structures import CHAIN, TREE
 
@@ -210,6 +211,8 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     weights = (f"{name} {sizes[name]:,}" if name in sizes else name for name in model["weighted"])
     yield (f"  weights: {', '.join(weights)}")
     yield (f"  {len(model['templates'])} templates, {model['bytes']:,} bytes")
+    if tokens := about.get("tokens"):
+        yield f"  raw text is cut into tokens as in training: {Tokenization.from_json(tokens)}"
     plan = about.get("plan", {})
     of_method = plan.get("options", {})
     for corpus in (*plan.get("target", ()), *plan.get("sources", ())):

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence, is_frame, kind_of, tokens_of
 from tagweave.errors import CorpusError, StreamError
-from tagweave.exchange.tokens import Offsets, Tokenizer, lines, tokenizer
+from tagweave.exchange.tokenization import Tokenization, for_text
+from tagweave.exchange.tokens import Offsets, Tokenizer, lines, text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.labels.space import UnknownLabelError
@@ -60,8 +61,13 @@ def by_line(cut: Tokenizer) -> CutLines:
     return lambda several: list(map(cut, several))
 
 
-def cut_by(tokens: str) -> Callable[[str], Tokenised]:
-    """Return how a text is cut into tokens, by the name of a tokenizer. Raises as `exchange.tokens.tokenizer`."""
+def cut_by(tokens: str | Tokenization) -> Callable[[str], Tokenised]:
+    """Return how a text is cut into tokens, by the name of a tokenizer, or as a model learned.
+
+    Raises as `exchange.tokens.tokenizer`.
+    """
+    if isinstance(tokens, Tokenization):
+        return lambda text: of_texts([text], by_line(for_text(tokens, text_lines(text))))[0]
     cut = by_line(tokenizer(tokens))
     return lambda text: of_texts([text], cut)[0]
 

@@ -21,6 +21,7 @@ from tagweave.streams import Tell, say
 
 if TYPE_CHECKING:
     from tagweave.evaluation.report import LayerReports, Report
+    from tagweave.exchange.tokenization import Tokenization
     from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
@@ -74,6 +75,13 @@ class Model(ABC):
         """The score on the development data; `None` without any."""
         score: float | None = self.about.get("dev_score")
         return score
+
+    @property
+    def tokenization(self) -> Tokenization:
+        """How the text that the model learned from was cut into words, and raw text is."""
+        from tagweave.exchange.tokenization import Tokenization
+
+        return Tokenization.from_json(self.about.get("tokens"))
 
     @property
     def chain(self) -> ChainModel:

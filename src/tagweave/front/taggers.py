@@ -117,7 +117,7 @@ def _probability(span: LabelledSpan, known: dict[tuple[int, int, str], float]) -
 class Tagger(LabelModel):
     """A model that labels words."""
 
-    def tag(self, data: Any, tokens: str = "words") -> Any:
+    def tag(self, data: Any, tokens: str | None = None) -> Any:
         """Label words.
 
         | argument | result |
@@ -134,19 +134,20 @@ class Tagger(LabelModel):
 
         Args:
             data: as above.
-            tokens: how a text is cut, as in `tagweave serve`: at `blanks`, into `words` (punctuation stands alone),
-                `characters`, or by `spacy:LANGUAGE`.
+            tokens: how a text is cut: at `blanks`, into `words` (punctuation stands alone), `characters`, or by
+                `spacy:LANGUAGE`. By default as the text that the model learned from (`tokenization`), or at blanks if
+                the text has blanks before its punctuation.
 
         Raises:
             TypeError: another type.
             ExchangeError: another way to cut.
         """
-        given, are_several = read(data, cut_by(tokens))
+        given, are_several = read(data, cut_by(tokens or self.tokenization))
         labelled = self._tagger.tag(sentence for each in given for sentence in each.sentences)
         answers = [self._answer(each, list(islice(labelled, len(each.sentences)))) for each in given]
         return answers if are_several else answers[0]
 
-    def spans(self, data: Any, tokens: str = "words") -> Any:
+    def spans(self, data: Any, tokens: str | None = None) -> Any:
         """Find spans, such as entities, with their probabilities, as `tagweave serve` does.
 
         Args:
@@ -160,7 +161,7 @@ class Tagger(LabelModel):
         """
         if not codes_spans(self._tagger.labels):
             raise TypeError(f"found {self.name}, whose labels code no spans, expected a model of the task spans")
-        given, are_several = read(data, cut_by(tokens))
+        given, are_several = read(data, cut_by(tokens or self.tokenization))
         labelled = list(self._tagger.tag(sentence for each in given for sentence in each.sentences))
         found = iter(labelled_spans(self._tagger, labelled, probable=True))
         answers = [in_text(each.text, list(islice(found, len(each.sentences)))) for each in given]
@@ -187,7 +188,9 @@ class Tagger(LabelModel):
     def _labelling(self, input: str, options: LabelOptions) -> WordLabelling:  # noqa: A002
         tagger = self.under(options.to)
         cut = tokenizer(options.tokens) if options.tokens else None
-        return WordLabelling(tagger, input, options.format, options.retag, options.completes, self.tell, cut)
+        return WordLabelling(
+            tagger, input, options.format, options.retag, options.completes, self.tell, cut, self.tokenization
+        )
 
     def _answer(self, given: Given, labelled: list[Sentence]) -> Any:
         own = self._tagger.guideline
@@ -208,7 +211,7 @@ class Tagger(LabelModel):
         return labelled.with_valid_layers({**given.layers, layer: labelled.layers[own]})
 
     def _sentence(self, data: Any) -> Sentence:
-        return sentence_of(data, cut_by("words"))
+        return sentence_of(data, cut_by(self.tokenization))
 
     def _in_tokens(self, corpus: Corpus) -> Corpus:
         return corpus

@@ -88,6 +88,15 @@ ABOUT = record(
         "rounds": list_of(record({"round": whole(), "predict_self": number(), "dev_score": number()}, others=True)),
         "weights": mapping_of(whole()),
         "layers": mapping_of(list_of(text)),
+        "tokens": record(
+            {
+                "tokens": one_of("blanks", "words", "characters"),
+                "version": whole(),
+                "joined": text,
+                "clitics": list_of(text),
+                "of_segmenter": flag,
+            }
+        ),
         "recipe": record({"learner": text}, others=True),
         "iterations": whole(),
         "round": whole(),

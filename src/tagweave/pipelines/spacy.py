@@ -5,7 +5,7 @@ A pipeline is saved with its models: their files are copied into it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,13 +16,13 @@ from spacy.util import raise_error, registry
 
 from tagweave.corpus.files import in_blocks
 from tagweave.errors import PipelineError
+from tagweave.exchange.tokenization import for_text
 from tagweave.exchange.tokens import of_words, text_lines
 from tagweave.front.model import load_model
 from tagweave.models.storage import ModelFileError
 
 if TYPE_CHECKING:
     from tagweave.front.model import Model
-    from tagweave.front.taggers import Segmenter
     from tagweave.pipelines.annotations import Entities, Tags, Trees
 
 ErrorHandler = Callable[[str, Any, list[Any], Exception], None]
@@ -181,33 +181,37 @@ class Component(PipelinePart):
 
 
 class SegmenterTokenizer(PipelinePart):
-    """Cuts texts into the words of a segmenter; blanks that spaCy cannot imply are tokens, as in its own tokenizers."""
+    """Cuts texts into the words of a segmenter, or as the text that a model of words learned from.
+
+    Blanks that spaCy cannot imply are tokens, as in its own tokenizers.
+    """
 
     def __init__(self, vocab: Any, path: str | None, threads: int = 1) -> None:
         super().__init__(path, threads)
         self.vocab = vocab
 
-    @property
-    def segmenter(self) -> Segmenter:
-        from tagweave.front.taggers import Segmenter
-
-        model = self.opened
-        if not isinstance(model, Segmenter):
-            expected = 'a segmenter; other models are components: nlp.add_pipe("tagweave")'
-            raise PipelineError(f"{model.name}: found a model of words, expected {expected}")
-        return model
-
     def check(self) -> None:
-        """Raise PipelineError if the model is no segmenter."""
-        _ = self.segmenter
+        """Open the model: each cuts text."""
+        _ = self.opened
 
     def __call__(self, text: str) -> Any:
-        return self._doc(text, self.segmenter.cut(text))
+        return next(self.pipe([text]))
+
+    def _words(self, texts: Sequence[list[str]]) -> Iterator[list[str]]:
+        """Yield the words of each line of texts."""
+        from tagweave.front.taggers import Segmenter
+
+        if isinstance(self.opened, Segmenter):
+            yield from self.opened.cut_all(line for lines in texts for line in lines)
+            return
+        for lines in texts:
+            cut = for_text(self.opened.tokenization, lines)
+            yield from ([line[start:stop] for start, stop in cut(line)] for line in lines)
 
     def pipe(self, texts: Iterable[str], batch_size: int = _TEXTS) -> Iterator[Any]:
         for batch in in_blocks(texts, batch_size):
             lines = [text_lines(each) for each in batch]
-            words = self.segmenter.cut_all(line for each in lines for line in each)
+            words = self._words(lines)
             for text, own in zip(batch, lines, strict=True):
                 yield self._doc(text, [word for found in islice(words, len(own)) for word in found])
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import RequestError, ServeError
-from tagweave.exchange.tokens import Offsets, tokenizer
+from tagweave.exchange.tokenization import for_text
+from tagweave.exchange.tokens import Tokenizer, tokenizer
 from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.front.label_model import CutLines, Tokenised, by_line, of_texts
 from tagweave.front.model import Model, load_model
@@ -282,7 +283,8 @@ class ServedModels:
         self._settings, self._looked = settings, time.monotonic()
         folder = settings.retraining.folder if settings.retraining else None
         self.all = [ServedModel(name, newest(folder, name) or path) for name, path in settings.models]
-        self.cut, self.tokens = self._cut()
+        self._segmenter = next((each for each in self.all if isinstance(each.model, Segmenter)), None)
+        self._tokens = None if settings.tokens is None else by_line(tokenizer(settings.tokens))
         for each in self.all:
             each.operations = self._operations(each)
         for each in self.all:
@@ -301,11 +303,12 @@ class ServedModels:
 
     def descriptions(self) -> list[ModelDescription]:
         """Return the descriptions of all models."""
-        return [each.description(self.tokens) for each in self.all]
+        return [each.description(self._tokens_of(each.model)) for each in self.all]
 
-    def cut_line(self, line: str) -> list[Offsets]:
-        """Return the tokens of a line, as the models of words see them."""
-        return self.cut([line])[0]
+    def line_cutter(self, name: str) -> Tokenizer:
+        """Return what cuts a line into the tokens of a model."""
+        cut = next(self._cut(each.model) for each in self.all if each.name == name)
+        return lambda line: cut([line])[0]
 
     def taggers(self) -> Iterator[tuple[str, ChainPredictor]]:
         """Return the taggers of words, by their names."""
@@ -328,17 +331,25 @@ class ServedModels:
         model: Any = served.model
         if isinstance(model, Parser):
             longest = self._settings.limits.tokens
-            return {"parse": Parsing(model, self.cut, lambda: [tagger for _, tagger in self.taggers()], longest)}
+            return {
+                "parse": Parsing(model, self._cut(model), lambda: [tagger for _, tagger in self.taggers()], longest)
+            }
         if isinstance(model, Segmenter):
             found: dict[str, Operation] = {"segment": Segmenting(model)}
             return found | ({"tag": Segmenting(model, tags=True)} if model.chain.task == "segtag" else {})
-        return {"tag": Tagging(model, self.cut)}
+        return {"tag": Tagging(model, self._cut(model))}
 
-    def _cut(self) -> tuple[CutLines, str]:
-        """Return the function that cuts lines into tokens, and its name."""
+    def _cut(self, model: Model) -> CutLines:
+        """Return what cuts lines for a model of words: as the server was told, a segmenter, or as the model learned."""
+        if self._tokens is not None:
+            return self._tokens
+        if self._segmenter is not None:
+            return Segmenting(self._segmenter.model).cut
+        tokenization = model.tokenization
+        return lambda lines: [for_text(tokenization, [line])(line) for line in lines]
+
+    def _tokens_of(self, model: Model) -> str:
+        """Return the name of what cuts lines for a model of words."""
         if self._settings.tokens is not None:
-            return by_line(tokenizer(self._settings.tokens)), self._settings.tokens
-        for each in self.all:
-            if isinstance(each.model, Segmenter):
-                return Segmenting(each.model).cut, each.name
-        return by_line(tokenizer("words")), "words"
+            return self._settings.tokens
+        return model.tokenization.tokens if self._segmenter is None else self._segmenter.name

@@ -52,7 +52,9 @@ class ServerSettings:
     """Settings of a server."""
 
     models: tuple[tuple[str, str], ...]  # names and files, in the order in which they are asked
-    tokens: str | None = None  # a tokenizer (`exchange.tokens`); None: the first segmenter served, or else `words`
+    tokens: str | None = (
+        None  # a tokenizer (`exchange.tokens`); None: the first segmenter served, or else as each model learned
+    )
     limits: Limits = field(default_factory=Limits)
     token: str | None = None  # that requests must bring
     hosts: tuple[str, ...] = ()  # host names that requests may use; empty: any

@@ -72,7 +72,7 @@ class ServerSite:
 
             for name, tagger in models.taggers():
                 try:
-                    retrainers[name] = Retrainer(name, tagger, settings.retraining, models.cut_line)
+                    retrainers[name] = Retrainer(name, tagger, settings.retraining, models.line_cutter(name))
                 except ValueError as error:
                     raise ServeError(f"{name}: {error}") from error
         return cls(settings, models, Batches(models, settings.limits, metrics), metrics, retrainers)

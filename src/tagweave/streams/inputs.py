@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from tagweave.corpus.candidates import format_candidates
-from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, written
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import STANDARD_STREAM, first_lines, is_awaited, read_lines, written
 from tagweave.corpus.formats import plain
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import comment_value, parse_argument, with_covered
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.word_boundaries import runs
 from tagweave.errors import CorpusError
-from tagweave.exchange.load import stream
+from tagweave.exchange.load import load, stream
+from tagweave.exchange.tokenization import Tokenization, for_text, is_tokenized
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.exchange.tokens import Tokenizer
+    from tagweave.models.chain_predictor import ChainPredictor
 
 _USUAL = ("upos", "tag")
+_LINES = 50  # that tell how text was cut
 
 
 @dataclass(frozen=True)
@@ -30,14 +35,15 @@ class Input:
     """A file or standard input, `[GUIDELINE=]PATH[#LAYER]`, which is read once.
 
     Without `format_name`, the extension or the first lines tell the format; the `labels` of the model of words help.
-    `tokens` cuts every line of raw text into tokens; `None`: the format has tokens. Properties raise CorpusError or
-    OSError if the input cannot be read.
+    `tokens` cuts every line of raw text into tokens. Without it, `tokenization`, that of the model, cuts raw text
+    that was not cut before. Properties raise CorpusError or OSError if the input cannot be read.
     """
 
     argument: str
     format_name: str | None = None
     labels: ModelLabels | None = None
     tokens: Tokenizer | None = None
+    tokenization: Tokenization | None = None
 
     @property
     def path(self) -> str:
@@ -47,7 +53,9 @@ class Input:
     def _opened(self) -> tuple[Format, Sentence | None, Iterator[Sentence], str]:
         """The format, the first sentence, all sentences, and a note on the assumed format."""
         if (tokens := self.tokens) is None:
+            arrived = first_lines(self.path, _LINES) if self.path == STANDARD_STREAM else []  # before they are read
             form, sentences, note = stream(self.argument, self.format_name, self.labels)
+            form, sentences = self._in_words(form, sentences, arrived)
         else:
             named = chosen_format(self.format_name, self.path)
             if named is not None and named.name not in (plain.SEGMENTED.name, plain.RAW.name):
@@ -59,6 +67,34 @@ class Input:
             )
         first = next(sentences, None)
         return form, first, sentences if first is None else chain([first], sentences), note
+
+    def _in_words(
+        self, form: Format, sentences: Iterator[Sentence], arrived: Sequence[str]
+    ) -> tuple[Format, Iterator[Sentence]]:
+        """Cut raw text into words as the text of the model was cut; any other input stays as it is."""
+        model, is_raw = self.tokenization, form is plain.RAW
+        is_text = is_raw or (form is plain.SEGMENTED and chosen_format(self.format_name, self.path) is None)
+        if model is None or not is_text or (is_raw and model.tokens == "blanks"):
+            return form, sentences
+        return plain.SEGMENTED, _in_words(sentences, is_raw, model, arrived or first_lines(self.path, _LINES))
+
+    def note_on_tokens(self, sentences: Sequence[Sentence]) -> str:
+        """Return a note if these tokens look otherwise than those that the model learned from; or ""."""
+        if self.tokenization is None or self.tokens is not None:
+            return ""
+        found = Tokenization.of_forms(each.forms for each in sentences)
+        lines = (" ".join(each.forms) for each in sentences)
+        if self.tokenization.tokens == "words":
+            differs = found.tokens == "blanks" and not found.of_segmenter
+        else:
+            differs = (
+                self.tokenization.tokens == "blanks" and not self.tokenization.of_segmenter and is_tokenized(lines)
+            )
+        here, expected = "that stand alone", "at the ends of words"
+        if self.tokenization.tokens == "words":
+            here, expected = expected, here
+        learned = f"the model learned from text with signs {expected}"
+        return f"{self._name} has signs {here}, but {learned}: cut it in the same way" if differs else ""
 
     @property
     def format(self) -> Format:
@@ -141,6 +177,35 @@ class Input:
     def blocks(self) -> Iterator[list[Sentence]]:
         """Yield the sentences of the file in blocks (`ready_blocks`), with the labels that were looked for in each."""
         return ready_blocks(with_covered(self._opened[2]))
+
+
+def _in_words(
+    sentences: Iterator[Sentence], is_raw: bool, model: Tokenization, shown: Sequence[str] = ()
+) -> Iterator[Sentence]:
+    """Cut raw text, in characters (`is_raw`) or at blanks, as the text of a model was cut.
+
+    The lines `shown`, by default the first one, tell whether text was cut before, and so stays as it is.
+    """
+    first, between = list(islice(sentences, 1)), "" if is_raw else " "
+    sentences = chain(first, sentences)
+    cut = for_text(model, shown or [between.join(each.forms) for each in first])
+    if cut is runs and not is_raw:
+        return sentences
+    lines = ((each, between.join(each.forms)) for each in sentences)
+    return (replace(each, forms=tuple(line[a:b] for a, b in cut(line))) for each, line in lines)
+
+
+def load_for(tagger: ChainPredictor, argument: str, format: str | None = None) -> Corpus:  # noqa: A002
+    """Load a corpus for a model. Raw text is cut into words as the text that the model learned from."""
+    corpus = load(argument, format, tagger.guideline, tagger.model.layers(tagger.guideline))
+    model = Tokenization.from_json(tagger.model.about.get("tokens"))
+    is_raw = corpus.unit == "character"
+    is_text = is_raw or chosen_format(format, parse_argument(argument).path) is None
+    is_bare = not any(each.layers or each.heads or each.columns for each in corpus)
+    if tagger.model.of_characters or not is_text or not is_bare or (is_raw and model.tokens == "blanks"):
+        return corpus
+    shown = [("" if is_raw else " ").join(each.forms) for each in corpus.sentences[:_LINES]]
+    return replace(corpus, sentences=tuple(_in_words(iter(corpus.sentences), is_raw, model, shown)), unit="word")
 
 
 Item = TypeVar("Item")

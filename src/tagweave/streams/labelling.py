@@ -23,6 +23,7 @@ from tagweave.streams.stream import Block, Stream, check_can_hold, with_layers
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
+    from tagweave.exchange.tokenization import Tokenization
     from tagweave.exchange.tokens import Tokenizer
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
@@ -78,7 +79,9 @@ class Labelling(Stream):
         lacking = self.input.lacking(layer, (own, *self.tagger.model.layers(own))) if self.has_labels else ""
         for note in filter(None, (self.input.note, lacking)):
             self.tell(note)
-        for given in self.input.blocks():
+        for number, given in enumerate(self.input.blocks()):
+            if not number and (note := self.input.note_on_tokens(given)):
+                self.tell(note)
             yield Block(given, self.evidence(given))
 
     def labelled(self) -> Iterator[tuple[Sentence, Sentence]]:
@@ -130,9 +133,13 @@ _MOST = 0.5  # share of words with labels from which text counts as labelled, if
 
 @dataclass(frozen=True)
 class WordLabelling(Labelling):
-    """A `Labelling` of words by a model of words. `tokens` cuts raw text into words; `None`: the input has words."""
+    """A `Labelling` of words by a model of words.
+
+    `tokens` cuts raw text into words; without it, text that was not cut before is cut by `tokenization`.
+    """
 
     tokens: Tokenizer | None = None
+    tokenization: Tokenization | None = None
 
     @cached_property
     def input(self) -> Input:
@@ -143,7 +150,7 @@ class WordLabelling(Labelling):
         """
         name = self.chosen_format.name if self.chosen_format else None
         labels = ModelLabels(self.tagger.knows, _MOST) if self.retag else ModelLabels(self.tagger.knows)
-        return Input(self.argument, name, labels, self.tokens)
+        return Input(self.argument, name, labels, self.tokens, self.tokenization)
 
     @property
     def input_format(self) -> Format:

@@ -13,6 +13,7 @@ from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, StreamError
+from tagweave.exchange.tokenization import Tokenization
 from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.streams import Tell
 from tagweave.streams.conversion import Conversion, source_name
@@ -63,9 +64,10 @@ def parsed_file(
 ) -> Iterator[Sentence]:
     """Yield the sentences of `PATH[#LAYER]` with trees; heads of LAYER are evidence, unless `retag`.
 
-    In text, everything between blanks is a word without a label. Notes are as in `fill_in_trees`.
+    In text no word has a label. Notes are as in `fill_in_trees`.
     """
-    source = Input(argument, format, ModelLabels(lambda _: False))
+    tokenization = Tokenization.from_json(parser.model.about.get("tokens"))
+    source = Input(argument, format, ModelLabels(lambda _: False), tokenization=tokenization)
     source.check_words()
     if source.note:
         tell(source.note)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.errors import CorpusError
+from tagweave.exchange.tokenization import Tokenization
 from tagweave.labels import PARSE, SPANS
 from tagweave.learning.run import Run
 from tagweave.models.storage import save_model
@@ -216,12 +217,21 @@ class Training:
             **model.about,
             "plan": with_names(replace(job.plan, average_seeds=job.average_seeds).to_json()),
             "layers": layers,
+            **self._tokens(),
             **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
             # the mixture of weights depends on the number of workers
             **({"workers": job.shards.workers} if job.shards else {}),
             **({"dev_scores": self.scores} if self.scores else {}),
             **({"race": dict(job.race)} if job.race else {}),
         }
+
+    def _tokens(self) -> dict[str, Any]:
+        """Return how the text of TRAIN was cut into words."""
+        targets = self.job.data.targets
+        if any(each.unit == "character" for each in targets) or self.job.plan.task in ("segment", "segtag"):
+            return {}
+        forms = (sentence.forms for corpus in targets for sentence in corpus)
+        return {"tokens": Tokenization.of_forms(forms).to_json()}
 
     def save(self, path: Path) -> None:
         """Write the model with the record of its making, and report its score."""

@@ -1,0 +1,164 @@
+"""How the text of a corpus was cut into its tokens, told from the tokens: so raw text is cut for a model.
+
+Tokens that have punctuation at their ends were cut at blanks, and so were words of scripts without blanks, by hand or
+by a segmenter. Others are words (`corpus.word_boundaries`), some of which a guideline joins at a sign (`German-born`),
+while it cuts clitics off others (`do|n't`, `l'|eau`): which ones, the tokens tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass
+from itertools import islice, pairwise
+from typing import Any, Self
+
+import regex
+
+from tagweave.corpus.word_boundaries import VERSION, Offsets, clusters, runs, words
+from tagweave.exchange.tokens import Tokenizer, tokenizer
+
+_SENTENCES = 2_000  # of a corpus that are looked at
+_SIGNS = r"\p{Terminal_Punctuation}"
+_ALONE = regex.compile(rf"{_SIGNS}+|[()\[\]\"“”«»]")
+_SET_OFF = regex.compile(r"[.,()\[\]。，、،।؟]")  # before other signs some languages have blanks
+_GLUED = regex.compile(r".*\w[\p{P}--[.'’\-]]?[\p{Terminal_Punctuation}--.]|[(\[\"“«]\w.*", regex.V1)
+_STOPPED = regex.compile(r".*\w{2}\.")
+_WITHOUT_BLANKS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+_JOINED = regex.compile(r"\w+([\-‐/&'’])\w+")
+_CLITIC = regex.compile(r"['’]\p{L}{1,3}|\p{L}{1,4}['’]|n['’]t", regex.IGNORECASE)
+_LEAST = 3  # times that a clitic is seen
+_TENTH = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenization:
+    """A way to cut text into tokens: a tokenizer's name, and how a guideline differs from it.
+
+    Attributes:
+        tokens: a name of `tokens.TOKENIZERS`.
+        version: of the words.
+        joined: signs at which a guideline does not cut.
+        clitics: in small letters, what it cuts from the words before or after them.
+        of_segmenter: whether blanks were put between words of a script without.
+    """
+
+    tokens: str = "words"
+    version: int = VERSION
+    joined: str = ""
+    clitics: tuple[str, ...] = ()
+    of_segmenter: bool = False
+
+    @classmethod
+    def of_forms(cls, sentences: Iterable[Iterable[str]]) -> Self:
+        """Tell how sentences of tokens were cut."""
+        alone = glued = forms = clustered = written = 0
+        joined, clitics, signs = Counter[str](), Counter[str](), Counter[str]()
+        is_long = False
+        for sentence in islice(sentences, _SENTENCES):
+            form = ""
+            for form in sentence:
+                forms += 1
+                is_long = is_long or len(clusters(form)) > 1
+                alone += _ALONE.fullmatch(form) is not None
+                glued += _GLUED.fullmatch(form) is not None
+                if _WITHOUT_BLANKS.search(form):
+                    written += 1
+                    clustered += len(words(form)) > 1
+                if _CLITIC.fullmatch(form):
+                    clitics[form.lower()] += 1
+                if match := _JOINED.fullmatch(form):
+                    joined[match[1]] += 1
+                elif len(form) == 1:
+                    signs[form] += 1
+            glued += _STOPPED.fullmatch(form) is not None
+        if not is_long:
+            return cls("characters" if forms and written else "words")
+        if clustered > _TENTH * forms:
+            return cls("blanks", of_segmenter=True)
+        if glued > alone:
+            return cls("blanks")
+        usual = "'’"  # at which words are not cut anyway
+        kept = "".join(sorted(sign for sign, count in joined.items() if sign not in usual and count > signs[sign]))
+        return cls("words", VERSION, kept, tuple(sorted(each for each, count in clitics.items() if count >= _LEAST)))
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """Return what `to_json` made; words by default, as for models without it."""
+        return cls(**{**value, "clitics": tuple(value["clitics"])}) if value else cls()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "clitics": list(self.clitics)}
+
+    def __str__(self) -> str:
+        joined = f", whole with {' '.join(self.joined)} inside" if self.joined else ""
+        clitics = f", without {' '.join(self.clitics)}" if self.clitics else ""
+        return f"{self.tokens}{joined}{clitics}"
+
+    def cut(self, line: str) -> list[Offsets]:
+        """Cut a line of raw text."""
+        found = tokenizer(self.tokens)(line)
+        if self.joined:
+            found = self._join(line, found)
+        return self._split(line, found) if self.clitics else found
+
+    def _join(self, line: str, found: list[Offsets]) -> list[Offsets]:
+        """Undo the cuts at signs between letters or digits."""
+        made: list[Offsets] = []
+        opened = False
+        for start, stop in found:
+            touches = bool(made) and made[-1][1] == start
+            if opened and touches and _is_word(line[start]):
+                made[-1] = (made[-1][0], stop)
+                opened = False
+                continue
+            if opened:  # the sign joins nothing
+                first, last = made.pop()
+                made += [(first, last - 1), (last - 1, last)]
+            opened = touches and stop == start + 1 and line[start] in self.joined and _is_word(line[start - 1])
+            if opened:
+                made[-1] = (made[-1][0], stop)
+            else:
+                made.append((start, stop))
+        if opened:
+            first, last = made.pop()
+            made += [(first, last - 1), (last - 1, last)]
+        return made
+
+    def _split(self, line: str, found: list[Offsets]) -> list[Offsets]:
+        """Cut clitics off, the longest first."""
+        before = tuple(each for each in self.clitics if each[-1] in "'’")
+        after = tuple(each for each in self.clitics if each[-1] not in "'’")
+        made: list[Offsets] = []
+        for start, stop in found:
+            form = line[start:stop].lower()
+            if "'" not in form and "’" not in form:
+                made.append((start, stop))
+                continue
+            first = max((len(each) for each in before if form.startswith(each) and len(each) < len(form)), default=0)
+            rest = form[first:]
+            last = max((len(each) for each in after if rest.endswith(each) and len(each) < len(rest)), default=0)
+            places = [start, *([start + first] if first else []), *([stop - last] if last else []), stop]
+            made += pairwise(places)
+        return made
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum()
+
+
+def is_tokenized(lines: Iterable[str], clitics: Collection[str] = ()) -> bool:
+    """Return whether text was cut into tokens before: signs stand between blanks, and seldom at the ends of words."""
+    alone = glued = 0
+    for line in lines:
+        forms = [line[start:stop] for start, stop in runs(line)]
+        alone += sum(_SET_OFF.fullmatch(form) is not None or form.lower() in clitics for form in forms)
+        glued += sum(_GLUED.fullmatch(form) is not None for form in forms)
+        glued += bool(forms) and _STOPPED.fullmatch(forms[-1]) is not None
+    return alone > 3 * glued
+
+
+def for_text(tokenization: Tokenization, lines: Iterable[str]) -> Tokenizer:
+    """Return what cuts text like these lines for a model: text that was cut before stays as it is."""
+    is_cut = tokenization.tokens == "words" and is_tokenized(lines, tokenization.clitics)
+    return runs if is_cut else tokenization.cut
