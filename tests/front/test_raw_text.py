@@ -36,6 +36,9 @@ def test_all_ways_into_a_model_cut_alike(tmp_path: Path) -> None:
         found.append(" ".join(served.operations["tag"].results([text])[0].tokens))
         found.append(" ".join(load_for(model.under(), str(tmp_path / "in.txt"))[0].forms))
         assert (text, found) == (text, [words] * len(found))
+    model.label_file(tmp_path / "in.txt", tmp_path / "out.conllu")
+    made = (tmp_path / "out.conllu").read_text("utf-8")
+    assert made.startswith("# sent_id = 1\n# text = Gent.\n1\tGent\t") and "\tSpaceAfter=No\n2\t.\t" in made
 
 
 def test_tokens_that_look_otherwise_are_told() -> None:

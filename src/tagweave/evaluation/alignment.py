@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category, combining, name, normalize
 
+from tagweave.corpus.formats import conllu
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 
@@ -187,11 +188,7 @@ def aligned_words(gold: Sentence, system: Sentence) -> list[int | None]:
 
 
 def _tokens(sentence: Sentence) -> list[_Token]:
-    multiword = {}
-    for before, row in sentence.extra_rows:
-        number, form = row.split("\t")[:2]
-        if "-" in number:
-            multiword[before] = form, int(number.partition("-")[2])
+    multiword = {start: (form, stop) for start, stop, form in conllu.multiword_tokens(sentence)}
     tokens, at, start = [], 0, 0
     while at < len(sentence):
         form, last = multiword.get(at, (sentence.forms[at], at + 1))

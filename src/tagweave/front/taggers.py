@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats.conllu import in_surface_tokens
 from tagweave.corpus.sentence import Sentence, kind_of
 from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.errors import StreamError
@@ -256,7 +257,7 @@ class Segmenter(LabelModel):
         corpus = corpus_of(corpus)
         name, tagger = corpus.guideline, self._under_guideline_of(corpus)
         own = tagger.guideline
-        words = self.words(("".join(sentence.forms) for sentence in corpus), tagger)
+        words = self.words(("".join(in_surface_tokens(sentence).forms) for sentence in corpus), tagger)
         sentences = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
         return Corpus(tuple(sentences), name, "word", path=corpus.path)
 

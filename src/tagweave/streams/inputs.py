@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, first_lines, is_awaited, read_lines, written
-from tagweave.corpus.formats import plain
+from tagweave.corpus.formats import conllu, plain
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import comment_value, parse_argument, with_covered
@@ -23,7 +23,7 @@ from tagweave.exchange.tokenization import Tokenization, for_text, is_tokenized
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
-    from tagweave.exchange.tokens import Tokenizer
+    from tagweave.exchange.tokens import Offsets, Tokenizer
     from tagweave.models.chain_predictor import ChainPredictor
 
 _USUAL = ("upos", "tag")
@@ -62,7 +62,7 @@ class Input:
                 raise CorpusError(f"{named.name} with tokens of its own", "raw text, for `tokens`", self.path)
             form, note = plain.SEGMENTED, ""
             sentences = (
-                Sentence(tuple(line[a:b] for a, b in tokens(line)), location=Location(self.path, number))
+                _of_line(line, tokens(line), Location(self.path, number))
                 for number, line in enumerate(read_lines(self.path), 1)
             )
         first = next(sentences, None)
@@ -77,6 +77,19 @@ class Input:
         if model is None or not is_text or (is_raw and model.tokens == "blanks"):
             return form, sentences
         return plain.SEGMENTED, _in_words(sentences, is_raw, model, arrived or first_lines(self.path, _LINES))
+
+    def with_text(self, sentence: Sentence, given: Sentence, form: Format, number: int) -> Sentence:
+        """Return a sentence made of one that was read, for an output of this format.
+
+        CoNLL-U of text without labels has the text, the number of the sentence, and where words stand together.
+        """
+        if self.format not in (plain.RAW, plain.SEGMENTED):
+            return sentence
+        between = "" if self.format is plain.RAW else " "
+        kept = (each.removeprefix(conllu.TEXT) for each in given.comments)
+        text = next(kept, between.join(given.forms))
+        sentence = replace(sentence, comments=())
+        return conllu.of_text(sentence, text, number) if form is conllu.FORMAT else sentence
 
     def note_on_tokens(self, sentences: Sequence[Sentence]) -> str:
         """Return a note if these tokens look otherwise than those that the model learned from; or ""."""
@@ -192,7 +205,13 @@ def _in_words(
     if cut is runs and not is_raw:
         return sentences
     lines = ((each, between.join(each.forms)) for each in sentences)
-    return (replace(each, forms=tuple(line[a:b] for a, b in cut(line))) for each, line in lines)
+    return (_of_line(line, cut(line), each.location) for each, line in lines)
+
+
+def _of_line(line: str, tokens: Sequence[Offsets], location: Location) -> Sentence:
+    """Return the sentence of a line of raw text, which it keeps in a comment."""
+    comments = (f"{conllu.TEXT}{line}",) if tokens else ()
+    return Sentence(tuple(line[a:b] for a, b in tokens), comments=comments, location=location)
 
 
 def load_for(tagger: ChainPredictor, argument: str, format: str | None = None) -> Corpus:  # noqa: A002

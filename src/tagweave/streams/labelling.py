@@ -108,8 +108,8 @@ class Labelling(Stream):
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
         """Yield the sentences, filled in, without what they say of covered labels: their annotation is complete."""
-        for given, labelled in self.labelled():
-            sentence = self.filled(given, labelled, form)
+        for number, (given, labelled) in enumerate(self.labelled(), 1):
+            sentence = self.input.with_text(self.filled(given, labelled, form), given, form, number)
             if sentence.covered is not None or sentence.comments:
                 comments = (each for each in sentence.comments if key_and_value(each)[0] != COVERED)
                 sentence = replace(sentence, comments=tuple(comments), covered=None)

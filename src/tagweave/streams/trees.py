@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import tee
 from typing import TYPE_CHECKING, Any
 
 from tagweave.conversion import convert_trees, review_trees
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.conllu import HEAD
+from tagweave.corpus.formats import conllu
+from tagweave.corpus.formats.conllu import HEAD, with_new_heads
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
@@ -50,8 +52,8 @@ def fill_in_trees(
             heads = unknown if retag else sentence.heads.get(layer, unknown)
             # without other head layers, one of which might have the name of the guide's
             evidence.append(with_columns(replace(sentence, heads={own: heads}), names))
-        for sentence in parser.complete(evidence):
-            yield replace(sentence, heads={HEAD: sentence.heads[own]})
+        for given, sentence in zip(block, parser.complete(evidence), strict=True):
+            yield with_new_heads(replace(sentence, heads={HEAD: sentence.heads[own]}), given, layer)
 
 
 def parsed_file(
@@ -71,8 +73,10 @@ def parsed_file(
     source.check_words()
     if source.note:
         tell(source.note)
-    given = (sentence for block in source.blocks() for sentence in block)
-    yield from fill_in_trees(given, parser, name, tell, parse_argument(argument).layer or HEAD, retag)
+    given, again = tee(sentence for block in source.blocks() for sentence in block)
+    parsed = fill_in_trees(given, parser, name, tell, parse_argument(argument).layer or HEAD, retag)
+    for number, (sentence, read) in enumerate(zip(parsed, again, strict=True), 1):
+        yield source.with_text(sentence, read, conllu.FORMAT, number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +101,8 @@ class TreeConversion(Conversion, TreeStream):
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
         comments = tuple(comment for comment in given.comments if not names_guideline(comment))
-        return replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
+        new = replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
+        return with_new_heads(new, given, self.input_layer)
 
 
 def tree_conversion(

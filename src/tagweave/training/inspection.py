@@ -24,11 +24,12 @@ from tagweave.corpus.chunk_schemes import (
 )
 from tagweave.corpus.corpus import EVERYTHING, Corpus
 from tagweave.corpus.describe import describe
+from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
 from tagweave.evidence.layers import OUTSIDE
-from tagweave.labels import SPANS
+from tagweave.labels import OF_CHARACTERS, SPANS
 from tagweave.training.corpora import CorpusFile, TrainingData
 from tagweave.training.task import TAGS
 
@@ -72,9 +73,31 @@ def inspection(
 def suspicions(corpus: Corpus, task: str = "") -> Iterator[str]:
     """Yield a warning for everything about a corpus that looks like a mistake."""
     found = label_counts(corpus)
-    for line in (_uncut(corpus), _of_columns(corpus, task), _unlike_labels(corpus, found), _unlike_spans(found, task)):
+    for line in (
+        _uncut(corpus),
+        _multiword(corpus, task),
+        _of_columns(corpus, task),
+        _unlike_labels(corpus, found),
+        _unlike_spans(found, task),
+    ):
         if line:
             yield f"warning: {corpus.path or 'a corpus'}: {line}"
+
+
+def _multiword(corpus: Corpus, task: str) -> str:
+    """Say what a segmenter makes of multiword tokens."""
+    if task not in OF_CHARACTERS:
+        return ""
+    found = Counter(
+        (form, " ".join(sentence.forms[start:stop]))
+        for sentence in corpus
+        for start, stop, form in conllu.multiword_tokens(sentence)
+    )
+    if not found:
+        return ""
+    (form, words), _ = found.most_common(1)[0]
+    tagged = ", without a tag" if task == "segtag" else ""
+    return f"{found.total():,} multiword tokens, such as {form!r} ({words}), are one word each, as in the text{tagged}"
 
 
 def label_counts(corpus: Corpus) -> Counter[str]:

@@ -22,6 +22,7 @@ from tagweave.corpus import chunk_schemes
 from tagweave.corpus.chunk_schemes import Gaps, codes_chunks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM
+from tagweave.corpus.formats.conllu import in_surface_tokens
 from tagweave.corpus.load import assembled, parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import CorpusError
@@ -117,6 +118,7 @@ class Task:
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
         if self.name == "segtag" and guideline not in sentence.layers:
             raise CorpusError("words without tags", f"a layer {guideline!r}, for the task segtag", *sentence.location)
+        sentence = in_surface_tokens(sentence)
         coded = to_characters(sentence, guideline, self.coding, guideline if self.name == "segtag" else None)
         if sentence.confidence is None:
             return coded

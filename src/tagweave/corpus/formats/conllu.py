@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from sys import intern
 from typing import IO, Any, TypeVar
@@ -29,16 +30,18 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
 from tagweave.corpus.candidates import Soft, format_number, number_like, split_numbers
-from tagweave.corpus.characters import split_unescaped
+from tagweave.corpus.characters import RAW_BLANKS, split_unescaped
 from tagweave.corpus.formats.format import Confidence, FirstLines, Format, Look, Sign, blocks, checked, layer_to_write
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import rejected_comments, take_rejected
+from tagweave.corpus.word_boundaries import next_visible
 from tagweave.errors import CorpusError
 
 UPOS, XPOS, HEAD = "upos", "xpos", "head"
-_MISC = "misc"
-COLUMNS = ("lemma", "feats", "deps", _MISC)
+_DEPS, _MISC = "deps", "misc"
+COLUMNS = ("lemma", "feats", _DEPS, _MISC)
 
+_IDENTIFIER, TEXT = "# sent_id = ", "# text = "
 FIELDS = 10
 PLUS_HEADER = "# global.columns ="
 """With it begins CoNLL-U Plus, another format."""
@@ -251,9 +254,94 @@ def _with_alternatives(
     return "|".join(items) or _NONE
 
 
+def of_text(sentence: Sentence, text: str, number: int) -> Sentence:
+    """Return a sentence of raw text with its text and number in comments, and in MISC which words no blank follows.
+
+    The text has one space for blanks between words, and nothing else that belongs to no word, as UD asks for.
+    """
+    glued = [*_glued(sentence.forms, text)]
+    shown = "".join(form + ("" if each else " ") for form, each in zip(sentence.forms, glued, strict=True)).rstrip()
+    comments = (f"{_IDENTIFIER}{number}", f"{TEXT}{shown}")
+    return replace(_spaced(sentence, glued), comments=(*comments, *sentence.comments))
+
+
+def _glued(forms: Iterable[str], text: str) -> Iterator[bool]:
+    """Yield for each token whether another one follows in the text without a blank between them."""
+    at = 0
+    for form in forms:
+        at = max(text.find(form, at), at) + len(form)
+        after = next_visible(text, at)
+        yield after < len(text) and set(text[at:after]).isdisjoint(RAW_BLANKS)
+
+
+def _spaced(sentence: Sentence, glued: Iterable[bool]) -> Sentence:
+    return sentence.with_column(_MISC, ["SpaceAfter=No" if each else _NONE for each in glued])
+
+
+def multiword_tokens(sentence: Sentence) -> Iterator[tuple[int, int, str]]:
+    """Yield the words start .. stop - 1 of each multiword token, and its form."""
+    for before, row in sentence.extra_rows:
+        identifier, form = row.split("\t")[:2]
+        if "-" in identifier:
+            yield before, int(identifier.partition("-")[2]), form
+
+
+def in_surface_tokens(sentence: Sentence) -> Sentence:
+    """Return a sentence as its text has it: a multiword token is one word, whose labels are unknown."""
+    multiword = {start: (stop, form) for start, stop, form in multiword_tokens(sentence)}
+    if not multiword:
+        return sentence
+    words: list[tuple[int, str | None]] = []  # the first word, and the form of a multiword token
+    at = 0
+    while at < len(sentence):
+        stop, form = multiword.get(at, (at + 1, None))
+        words.append((at, form))
+        at = stop
+    layers = {
+        name: tuple(layer[at] if form is None else None for at, form in words)
+        for name, layer in sentence.layers.items()
+    }
+    return Sentence(
+        tuple(form or sentence.forms[at] for at, form in words),
+        layers,
+        comments=sentence.comments,
+        covered=sentence.covered,
+        confidence=sentence.confidence and tuple(sentence.confidence[at] for at, _ in words),
+        location=sentence.location,
+    )
+
+
+def with_new_heads(sentence: Sentence, given: Sentence, layer: str = HEAD) -> Sentence:
+    """Return a sentence without enhanced dependencies if its heads are not those that were given in a layer.
+
+    If it has empty nodes, which enhanced dependencies alone connect with the words, its basic ones take their place.
+    """
+    deps, arcs = sentence.columns.get(_DEPS, ()), sentence.heads.get(HEAD, ())
+    before = given.heads.get(layer, (None,) * len(arcs))
+    known = [arc is not None and len(arc) == 1 and None not in arc[0] for arc in arcs]
+    texts = [f"{arc[0].head}:{arc[0].relation}" if one and arc else _NONE for arc, one in zip(arcs, known, strict=True)]
+    stays = (
+        field == _NONE or now == then or text in field.split("|")
+        for field, now, then, text in zip(deps, arcs, before, texts, strict=False)
+    )
+    if all(stays):
+        return sentence
+    is_basic = any("." in row.partition("\t")[0] for _, row in sentence.extra_rows) and _NONE not in texts
+    return sentence.with_column(_DEPS, texts if is_basic else [_NONE] * len(arcs))
+
+
 def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
-    """Write as `write`; the layer becomes XPOS if the sentence has UPOS, otherwise UPOS."""
-    for sentence in sentences:
+    """Write as `write`; the layer becomes XPOS if the sentence has UPOS, otherwise UPOS.
+
+    Sentences with their text, which are from another format, get the other facts that UD asks for (`of_text`).
+    """
+    for number, sentence in enumerate(sentences, 1):
+        text = next((each.removeprefix(TEXT) for each in sentence.comments if each.startswith(TEXT)), None)
+        if text is not None and _MISC not in sentence.columns:
+            sentence = _spaced(sentence, _glued(sentence.forms, text))  # noqa: PLW2901
+            if not any(each.startswith(_IDENTIFIER) for each in sentence.comments):
+                named = (f"{_IDENTIFIER}{number}", *sentence.comments)
+                sentence = replace(sentence, comments=named)  # noqa: PLW2901
         if layer in sentence.heads:
             write([sentence], stream, head=layer)
         elif layer in (UPOS, XPOS) or layer not in sentence.layers:
