@@ -343,7 +343,7 @@ class ServedModels:
         """Return what cuts lines for a model of words: as the server was told, a segmenter, or as the model learned."""
         if self._tokens is not None:
             return self._tokens
-        if self._segmenter is not None:
+        if self._segmenter is not None and isinstance(self._segmenter.model, Segmenter):
             return Segmenting(self._segmenter.model).cut
         tokenization = model.tokenization
         return lambda lines: [for_text(tokenization, [line])(line) for line in lines]
