@@ -70,10 +70,8 @@ def load_sources(
     """
     if not arguments:
         raise CorpusError("no file", "at least one")
-    if selection is None:
-        selection = _default_selection(arguments, format)
-    if selection == FILES:
-        return _of_files(arguments, gold, format)
+    if selection in (None, FILES):
+        return _of_files(arguments, gold, format, may_be_layers=selection is None)
     parts = [_of_columns(argument, selection, gold, format) for argument in arguments]
     first = parts[0]
     for argument, part in zip(arguments, parts, strict=True):
@@ -91,20 +89,6 @@ def load_sources(
 
     sentences = (with_all(sentence) for part in parts for sentence in part.corpus)
     return first._replace(corpus=first.corpus.with_sentences(sentences), sources=sources)
-
-
-def _default_selection(arguments: Sequence[str], format: str | None) -> str:  # noqa: A002
-    """Return the selection of files for which nobody named one. Raises CorpusError if it is not plain."""
-    for argument in arguments:
-        path, _, layer = parse_argument(argument)
-        alike = () if layer else alike_layers(load(argument, format))
-        if len(alike) > 1 and (len(arguments) > 1 or _GOLD in alike):
-            others = ",".join(name for name in alike if name != _GOLD)
-            expected = f"--sources {others} if these are the sources of one corpus, or --sources files"
-            raise CorpusError(f"the layers {', '.join(alike)}", f"{expected} if {path}#{alike[-1]} is one", path)
-        if len(alike) > 1:
-            return ",".join(alike)
-    return FILES
 
 
 def alike_layers(corpus: Corpus) -> tuple[str, ...]:
@@ -168,15 +152,30 @@ def _chosen(
         raise CorpusError(f"no column {item!r}", expected + ", ".join(names), path)
 
 
-def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
-    """Read sources that have a file each."""
+def _of_files(
+    arguments: Sequence[str],
+    gold: str | None,
+    format: str | None,  # noqa: A002
+    may_be_layers: bool,
+) -> SourceCorpus:
+    """Read sources that have a file each, or are the layers of a single file.
+
+    Raises CorpusError if layers may be sources, and it is not plain that they are.
+    """
     corpora: dict[str, Corpus] = {}
     notes: list[str] = []
     for argument in [*arguments, *([gold] if gold else [])]:
-        path, name, _ = parse_argument(argument)
+        path, name, layer = parse_argument(argument)
         told: list[str] = []
         corpus = load(argument, format, tell=told.append)
         notes += (f"{path}: {line}" for line in told)
+        alike = alike_layers(corpus) if may_be_layers and layer is None else ()
+        if len(alike) > 1:
+            if len(arguments) == 1 and _GOLD not in alike:
+                return SourceCorpus(corpus, alike, notes=tuple(notes))
+            others = ",".join(name for name in alike if name != _GOLD)
+            expected = f"--sources {others} if these are the sources of one corpus, or --sources files"
+            raise CorpusError(f"the layers {', '.join(alike)}", f"{expected} if {path}#{alike[-1]} is one", path)
         name = name or PurePath(path.removesuffix(".gz")).stem
         if name in corpora:
             raise CorpusError(f"two files called {name!r}", "names of their own, as in NAME=PATH", corpus.path)
