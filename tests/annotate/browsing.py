@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from reproductions.screenshots.served import served
 from tagweave.annotate.kwic import build
-from tagweave.annotate.page_request import WordList
+from tagweave.annotate.page_request import Progress, WordList
 from tagweave.annotate.serving import application
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Settings
@@ -85,15 +85,21 @@ def furnished(store: Store, tasks: int) -> Store:
     return store
 
 
-def visitor(store: Store, words: WordList | None = None) -> Browser:
+def visitor(store: Store, words: WordList | None = None, progress: Progress | None = None) -> Browser:
     """Somebody who has not signed in, and follows where pages lead."""
-    return Browser(application(store, ADDRESS, words), raise_server_exceptions=False)
+    return Browser(application(store, ADDRESS, words, progress), raise_server_exceptions=False)
 
 
-def signed_in(store: Store, name: str, role: str = "annotator", words: WordList | None = None) -> Browser:
+def signed_in(
+    store: Store,
+    name: str,
+    role: str = "annotator",
+    words: WordList | None = None,
+    progress: Progress | None = None,
+) -> Browser:
     """Somebody new, who has signed in."""
     store.add_annotator(name, role, HASH)
-    browser = visitor(store, words)
+    browser = visitor(store, words, progress)
     browser.look("/sign-in")
     browser.fill("/sign-in", name=name, password=PASSWORD)
     return browser

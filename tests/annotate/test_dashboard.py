@@ -22,6 +22,8 @@ from tagweave.annotate.dashboard import (
     plot,
     raw_agreement,
 )
+from tagweave.annotate.intake import version_of
+from tagweave.annotate.page_request import Progress
 from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.record import Vote
 from tagweave.annotate.task import CANNOT_TELL, Answer, Rule
@@ -136,5 +138,29 @@ def test_the_dashboard_draws_it(tmp_path: Path) -> None:
         "Version 2: 0.812 after 12.5 minutes",
         "Version 3: 0.900 after 20.0 minutes",
     ]
+    assert re.search(r"accuracy; the axis begins at \d+%</text>", drawn[0])
     assert "style=" not in drawn[0]  # the policy forbids it
+    store.close()
+
+
+def test_it_knows_the_measure_and_the_options(tmp_path: Path) -> None:
+    for name, progress, shown in (
+        ("a", Progress(), ("Start <code>tagweave annotate serve</code> with <code>--train</code>", "--dev FILE")),
+        ("b", Progress("F of spans", 50), ("trained after 50 new judgements. Start", "F of spans of models")),
+        ("c", Progress("F of words", 50, "d.txt"), ('measured on <span dir="auto">d.txt</span> yet', "F of words")),
+    ):
+        (folder := tmp_path / name).mkdir()
+        store = new_store(folder, 0)
+        page = signed_in(store, "cur", "curator", progress=progress).look("/dashboard")
+        assert [text for text in shown if text not in page] == []
+        assert "Accuracy" not in page or progress.measure == "accuracy"
+        store.close()
+
+
+def test_the_first_model_is_measured_later_if_it_was_not(tmp_path: Path) -> None:
+    store = new_store(tmp_path, 0)
+    assert version_of(store, "first") == 1  # as an import of tasks adds it
+    assert version_of(store, "first", lambda: 0.75) == 1
+    assert version_of(store, "first", lambda: 0.5) == 1
+    assert [each.accuracy for each in store.models()] == [0.75]
     store.close()

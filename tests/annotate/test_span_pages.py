@@ -14,8 +14,19 @@ from made_tasks import GUIDELINE as TAGS
 from made_tasks import make_task as make_label_task
 
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, Admission, AnnotationTask, Answer, Asks, Purpose, Settings, Status
+from tagweave.annotate.task import (
+    CANNOT_TELL,
+    Admission,
+    AnnotationTask,
+    Answer,
+    Asks,
+    Purpose,
+    Settings,
+    Status,
+    marked,
+)
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.spans import Span
 
 
 @pytest.fixture
@@ -79,7 +90,7 @@ def test_other_answers(span_store: Store, ada: Browser, answer: str, expected: A
         ({"type": "<b>", "first": 6, "last": 6}, "no such label"),
         ({"type": "PER"}, "no words are selected"),
         ({"type": "PER", "first": 3, "last": 300}, "not in the text"),
-        ({"answer": "all marked"}, "2 proposed, expected each to be accepted or rejected"),
+        ({"answer": "nothing here"}, "1 span is marked, expected none"),
     ],
 )
 def test_what_is_refused_leaves_the_draft(span_store: Store, ada: Browser, fields: dict[str, Any], why: str) -> None:
@@ -87,6 +98,19 @@ def test_what_is_refused_leaves_the_draft(span_store: Store, ada: Browser, field
     assert why in unescape(page)
     assert steps(page) == "mark 0 2 PER"
     assert answers(span_store) == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "spans"),
+    [(("mark 0 2 PER", "all marked"), (Span(0, 2, "PER"),)), (("", "all marked"), ()), (("", "nothing here"), ())],
+)
+def test_done_rejects_all_that_was_not_accepted(
+    span_store: Store, ada: Browser, sent: tuple[str, str], spans: tuple[Span, ...]
+) -> None:
+    page = ada.look("/task")
+    assert 'value="nothing here" data-key="0"' in page
+    ada.fill("/task", task=ada.task(), steps=sent[0], answer=sent[1])
+    assert answers(span_store) == [marked(spans)]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +185,6 @@ class TestCurator:
             ("proposed", "London", "annotator 0, annotator 3"),
             ("rejected", "Babbage", "annotator 1"),  # three of four are against it
         ]
-        edith.fill("/adjudication", 409, task=dropped.id, steps="", answer="all marked")
         page = edith.fill("/adjudication", task=dropped.id, steps="", step="mark 5 6 LOC")
         assert "Marked: London, LOC." in page
         page = edith.fill("/adjudication", task=dropped.id, steps=steps(page), answer="all marked")

@@ -219,7 +219,7 @@ class TestExport:
         store = Store.open(answered)
         store.adjudicate(store.add_annotator("c", "curator").id, 1, label("VV"))
         path = tmp_path / "out.conllu"
-        run("annotate", "export", "--store", answered, "-o", path, "--guideline", "ctb")
+        run("annotate", "export", "--store", answered, "-o", path)  # there is one guideline
         assert load(str(path)).guideline == "ctb"
         run("train", f"ctb={corpora / 'train.txt'}", path, "-o", tmp_path / "new.model", "--iterations", 1)
 

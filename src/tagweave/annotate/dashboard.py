@@ -95,7 +95,7 @@ def _pairs(votes: Iterable[Vote]) -> dict[tuple[str, str], list[AnswerPair]]:
 
 
 WIDTH, HEIGHT = 460, 230
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 30, 30, 44  # room for numbers of seven characters, and for what they are
 _TICKS = 6  # at most, plus one where the ends are rounded
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _SHORTEST = 0.01  # length of an axis, in per cent or minutes
@@ -170,6 +170,7 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         statuses=list(Status),
         models=models,
         plot=plot(models),
+        progress=request.site.progress,
         width=WIDTH,
         height=HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},

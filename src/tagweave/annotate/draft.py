@@ -77,13 +77,10 @@ class Draft:
         return replace(self, steps=(*self.steps, step))
 
     def answer(self, is_complete: bool) -> Answer:
-        """Return the answer that marks these spans.
+        """Return the answer that marks these spans. If it is complete, all that was not accepted is rejected.
 
-        Raises RefusedError if proposals are open but everything is to be marked, or if nothing is marked or rejected.
+        Raises RefusedError if the rest is open and nothing is marked or rejected.
         """
-        left = sum(row.state is SpanState.OPEN for row in self.rows)
-        if is_complete and left:
-            raise RefusedError(f"{left} proposed, expected each to be accepted or rejected")
         rejected = [row.span for row in self.rows if row.state is SpanState.REJECTED and not self._is_covered(row.span)]
         if not is_complete and not self.spans and not rejected:
             raise RefusedError("nothing is marked or rejected")
@@ -179,6 +176,7 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 _ANSWERS = {"all marked": True, "some marked": False}
+_NOTHING = "nothing here"
 
 
 class Submission(NamedTuple):
@@ -205,6 +203,11 @@ def read_form(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Submiss
             return _step(fields, draft, types)
         if sent in _ANSWERS:
             return Submission(draft, draft.answer(_ANSWERS[sent]))
+        if sent == _NOTHING and draft.spans:
+            count = len(draft.spans)
+            raise RefusedError(f"{count} span{'s are' if count > 1 else ' is'} marked, expected none")
+        if sent == _NOTHING:
+            return Submission(draft, marked(()))
     except RefusedError as error:
         return Submission(draft, None, f"Not taken: {error}.", 409)
     if sent != CANNOT_TELL.kind:

@@ -176,10 +176,15 @@ def put_known_spans(
 def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None) -> int:
     """Return the last version of a model file. A new file is added as a model trained on no judgement.
 
-    `accuracy` is called only then.
+    `accuracy` is called for a model that has none yet.
     """
-    versions = [each.version for each in store.models() if each.path == path]
-    return versions[-1] if versions else store.add_model(path, 0, 0.0, accuracy())
+    versions = [each for each in store.models() if each.path == path]
+    if not versions:
+        return store.add_model(path, 0, 0.0, accuracy())
+    version = versions[-1].version
+    if versions[-1].accuracy is None and (measured := accuracy()) is not None:
+        store.put_accuracy(version, measured)
+    return version
 
 
 def _put_labels(store: Store, corpus: Corpus, of_spans: bool = False) -> None:

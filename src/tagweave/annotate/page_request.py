@@ -104,6 +104,15 @@ class WordList(NamedTuple):
     path: str
 
 
+@dataclass(frozen=True)
+class Progress:
+    """What the server was told about models: which measure says how good they are, and its options."""
+
+    measure: str = "accuracy"  # or F of spans, of words
+    trains_after: int | None = None  # judgements; None: without --train
+    dev: str | None = None  # the corpus of --dev
+
+
 @dataclass
 class Site:
     """The state that all pages share."""
@@ -111,6 +120,7 @@ class Site:
     store: Store
     address: str  # the public one, without a trailing slash; the host that a request names is not trusted
     words: WordList | None = None  # of the concordance, if there is one
+    progress: Progress = field(default_factory=Progress)
     attempts: Attempts = field(default_factory=Attempts)  # to sign in
 
     def __post_init__(self) -> None:

@@ -108,6 +108,11 @@ class Questions(StorePart):
         with self._database.reading() as connection:
             return list(connection.execute(chosen).scalars())
 
+    def task_guidelines(self) -> list[str]:
+        """Return the guidelines of all tasks, by name."""
+        with self._database.reading() as connection:
+            return list(connection.execute(select(tasks.c.guideline).distinct().order_by(tasks.c.guideline)).scalars())
+
     def labels(self, guideline: str) -> dict[str, str]:
         """Return the labels of a guideline and their notes, in the order in which they were added.
 
@@ -134,6 +139,11 @@ class Questions(StorePart):
         new = insert(models).values(**row, trained=self._clock()).returning(models.c.version)
         with self._database.writing() as connection:
             return int(connection.execute(new).scalar_one())
+
+    def put_accuracy(self, version: int, accuracy: float) -> None:
+        """Store the accuracy of a model that was added without it, such as by an import of tasks."""
+        with self._database.writing() as connection:
+            connection.execute(update(models).where(models.c.version == version).values(accuracy=accuracy))
 
     def models(self) -> list[ModelVersion]:
         """Return all models, the oldest first."""

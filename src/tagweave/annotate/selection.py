@@ -282,7 +282,7 @@ def _candidates(tokens: UncertainTokens, tagger: ChainPredictor) -> Iterator[tup
         yield tuple(each for number, each in enumerate(best) if number < 2 or each.probability >= _RARE)
 
 
-_LEAST = 0.05  # a span is proposed if it is at least this probable
+_LEAST = 0.2  # a span is proposed if it is at least this probable
 _MOST = 20  # spans proposed in a sentence
 
 
@@ -405,10 +405,16 @@ def _means(tagger: ChainPredictor, sentences: Sequence[Sentence], strategy: str)
 
 
 def _model_proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:
+    """Yield the probable spans of each sentence, the most probable first; of those that overlap, the most probable."""
     for spans in tagger.spans(_with_known_types(tagger, sentences), _LEAST, tagger.guideline):
-        yield tuple(
-            Candidate(each.label, round(min(each.probability, 1.0), 4), each.start, each.stop) for each in spans[:_MOST]
-        )
+        chosen: list[Candidate] = []
+        taken: set[int] = set()
+        for span in spans:  # the most probable first
+            tokens = range(span.start, span.stop)
+            if taken.isdisjoint(tokens):
+                taken.update(tokens)
+                chosen.append(Candidate(span.label, round(min(span.probability, 1.0), 4), span.start, span.stop))
+        yield tuple(chosen[:_MOST])
 
 
 def _with_known_types(tagger: ChainPredictor, sentences: Iterable[Sentence]) -> list[Sentence]:

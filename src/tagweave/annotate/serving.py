@@ -16,7 +16,7 @@ from starlette.routing import Route
 from tagweave import web
 from tagweave.annotate import dashboard, kwic, sign_in, task_pages, word_pages
 from tagweave.annotate.database import CONNECTIONS
-from tagweave.annotate.page_request import HERE, Page, Site, WordList, endpoint, refusal_outside
+from tagweave.annotate.page_request import HERE, Page, Progress, Site, WordList, endpoint, refusal_outside
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Status
@@ -29,7 +29,9 @@ from tagweave.training.retraining import again, command, exported
 from tagweave.web import listening, server
 
 
-def application(store: Store, address: str, words: WordList | None = None) -> Starlette:
+def application(
+    store: Store, address: str, words: WordList | None = None, progress: Progress | None = None
+) -> Starlette:
     """Return the pages of a store, with a concordance if there are words for it.
 
     The public address, such as `https://example.org`, is for the links in invitations.
@@ -52,7 +54,7 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
         routes += _routes("/concordance/undo", show, word_pages.undo_concordance)
         routes += _routes("/concordance/uncertain", again, word_pages.mark_uncertain)
         routes += _routes("/concordance/uncertain/undo", again, word_pages.undo_uncertain)
-    site = Site(store, address.rstrip("/"), words)
+    site = Site(store, address.rstrip("/"), words, progress or Progress())
     return web.application(site, routes, HERE / "static", refusal_outside, _lifespan)
 
 
@@ -110,6 +112,13 @@ def training_plan(
     return Plan(url, tagger.guideline, command(plan, Path(folder, "plan.json")), folder, form=form)
 
 
+def measure(tagger: ChainPredictor) -> str:
+    """Return what `retraining.accuracy` measures of a model."""
+    if tagger.model.of_characters:
+        return "F of words"
+    return "F of spans" if codes_spans(tagger.labels) else "accuracy"
+
+
 def run(
     store: Store,
     words: WordList | None,
@@ -118,6 +127,7 @@ def run(
     url: str | None,
     proxies: Sequence[str],
     tell: Callable[[str], None],
+    progress: Progress | None = None,
 ) -> None:
     """Serve the pages of a store until interrupted; port 0 is any free one.
 
@@ -127,4 +137,4 @@ def run(
     logging.basicConfig(format="%(asctime)s %(message)s")
     with listening(host, port) as (opened, address):
         tell(f"{address}/")
-        server(application(store, url or address, words), proxies).run([opened])
+        server(application(store, url or address, words, progress), proxies).run([opened])

@@ -120,6 +120,7 @@ def serve(
         plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain, settings=settings)
     with opened(store, settings) as answers:
         from tagweave.annotate import intake, serving
+        from tagweave.annotate.page_request import Progress
         from tagweave.annotate.retraining import accuracy, training
         from tagweave.streams.inputs import load_for
 
@@ -131,8 +132,9 @@ def serve(
             added = intake.put_uncertain(answers, asked, tagger, share, version, strategy=uncertain)
             say(f"{added:,} new tasks from {len(asked):,} sentences")
         answers.judge_again()
+        progress = Progress(serving.measure(tagger), every if plan else None, dev)
         with nullcontext() if plan is None else training(plan):
-            serving.run(answers, listed, host, port, public_url, proxy or (), say)
+            serving.run(answers, listed, host, port, public_url, proxy or (), say, progress)
 
 
 def _check_alone(options: dict[str, object]) -> None:

@@ -192,7 +192,7 @@ def export(
     store: StoreUrl,
     output: options.Output,
     guideline: Annotated[
-        str | None, flag("G", "The guideline of the tasks; not needed for judgements, which cover all.")
+        str | None, flag("G", "The guideline of the tasks, if there are several; judgements cover all.")
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
@@ -219,8 +219,6 @@ def export(
         raise OptionError(
             f"found the name {output} without a format, expected --format conllu, columns, kytea or jsonl"
         )
-    if guideline is None and form != _JUDGEMENTS:
-        raise OptionError("found no --guideline, expected that of the tasks")
     other = "--ambiguous" if ambiguous else "--soft" if soft and by_annotator else form
     if by_annotator and other != "columns":
         raise OptionError(f"found --by-annotator with {other}, expected columns alone")
@@ -230,7 +228,7 @@ def export(
     with opened(store) as answers:
         from tagweave.annotate.export import write, write_by_annotator, write_soft
 
-        of = guideline or ""
+        of = guideline or ("" if form == _JUDGEMENTS else _only_guideline(answers))
         if soft:
             count = write_soft(answers, output, form, of)
         elif by_annotator:
@@ -238,10 +236,18 @@ def export(
         else:
             count = write(answers, output, form, of, ambiguous)
     if not count:
-        of_guideline = f"answers of {guideline}{'' if by_annotator or soft else ' that were agreed on or decided'}"
+        of_guideline = f"answers of {of}{'' if by_annotator or soft else ' that were agreed on or decided'}"
         what = "judgements" if form == _JUDGEMENTS else of_guideline
         raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
     say(f"{output}: {count:,} {'judgements' if form == _JUDGEMENTS else 'sentences'}")
+
+
+def _only_guideline(answers: Store) -> str:
+    known = answers.task_guidelines()
+    if len(known) != 1:
+        names = f"one of {', '.join(known)}" if known else "that of the tasks"
+        raise OptionError(f"found no --guideline, expected {names}")
+    return known[0]
 
 
 def _format_of_name(path: str) -> str | None:
