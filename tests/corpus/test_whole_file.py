@@ -127,8 +127,11 @@ def test_errors_of_disks_name_the_file(tmp_path: Path, number: int) -> None:
 
 
 def test_whether_a_file_can_be_written_is_known_before(tmp_path: Path) -> None:
-    for path in (str(tmp_path / "new"), "-", "/dev/null"):
+    reader, writer = os.pipe()
+    for path in (str(tmp_path / "new"), "-", "/dev/null", f"/dev/fd/{writer}"):
         check_writable(path)
+    os.close(reader)
+    os.close(writer)
     for path, number in (
         (tmp_path, errno.EISDIR),
         (tmp_path / "none" / "file", errno.ENOENT),

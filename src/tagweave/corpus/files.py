@@ -253,11 +253,11 @@ def check_writable(path: str, devices: bool = True) -> None:
     """
     if path == STANDARD_STREAM:
         return
-    target = Path(os.path.realpath(path))
+    target = Path(path)  # what /dev/stdout points to may have no path
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not target.exists() or target.is_file():
-        with _named(path), _part(target):
+        with _named(path), _part(Path(os.path.realpath(path))):
             return
     if not devices:
         raise OSError(errno.EINVAL, "not a regular file", path)
