@@ -43,3 +43,13 @@ def test_a_span_is_as_probably_none_as_its_surest_token_and_a_missing_one_is_bes
         Suspect(0, 0, 0, 2, (whole,), Part(0, 2, "O"), 0.55, 0.2),
         Suspect(0, 0, 2, 3, (Part(2, 3, "O"),), missing, 0.6, 0.4),
     ]
+
+
+def test_a_label_is_beside_the_most_probable_one_that_it_excludes() -> None:
+    layer = (("VV", "NN"), ("JJ",), None)
+    judge = LabelJudge(Corpus((Sentence(tuple("abc"), {"tag": layer}),), "tag"), Recipe(Task("tag")))
+    table = np.array([[0.2, 0.5, 0.3], [0.1, 0.6, 0.3], [0.4, 0.3, 0.3]])  # JJ, NN, VV
+    assert [*judge.suspects(0, [(table, {})])] == [
+        Suspect(0, 0, 0, 1, (Part(0, 1, "NN|VV"),), Part(0, 1, "JJ"), pytest.approx(0.8), 0.2),
+        Suspect(0, 0, 1, 2, (Part(1, 2, "JJ"),), Part(1, 2, "NN"), 0.1, 0.6),
+    ]
