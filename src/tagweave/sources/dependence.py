@@ -109,8 +109,9 @@ def _merged(answers: Answers, number: NDArray[np.int64], names: list[str]) -> An
     share = np.bincount(row, answers.shares / members[places])
     place, label = np.divmod(cells, len(answers.labels))
     position, source = np.divmod(place, len(names))
-    columns = (each.astype(np.int32) for each in (position, source, label))
-    return Answers.of_rows(answers.labels, names, answers.sentence_ptr, *columns, share.astype(np.float32))
+    position, source, label = (each.astype(np.int32) for each in (position, source, label))
+    shares = share.astype(np.float32)
+    return Answers.of_rows(answers.labels, names, answers.sentence_ptr, position, source, label, shares)
 
 
 class Opinions(NamedTuple):
@@ -168,7 +169,7 @@ def _mixture(answers: Answers, prior: Prior, probability: Floats) -> tuple[Float
         if not independent:
             belief = probability[judged]
             counts = belief @ shares + _LEAST
-            weights = np.bincount(number, belief, len(distinct))
+            weights = np.bincount(number, belief, len(distinct)).astype(np.float64)
             logarithms = _dirichlet_multinomial(distinct, counts / counts.sum(), weights)[number]
             epsilon = (belief.sum() + _LEAST) / (len(belief) + 1)
             opinion, apart = np.log(epsilon) + logarithms, np.log1p(-epsilon) + fit[judged]
@@ -188,7 +189,7 @@ def _dirichlet_multinomial(counts: Floats, mean: Floats, weights: Floats) -> Flo
     for concentration in _GRID:
         alpha = concentration * mean
         logarithms = (log_gamma(alpha + counts) - log_gamma(alpha)).sum(axis=1)
-        logarithms += log_gamma(np.float64(concentration)) - log_gamma(concentration + total)
+        logarithms += log_gamma(np.array(concentration)) - log_gamma(concentration + total)
         if (fit := float(weights @ logarithms)) > largest:
             best, largest = logarithms, fit
     return best
