@@ -254,3 +254,14 @@ def test_many_spans_without_a_broken_one_are_whole():
 def test_a_span_ends_before_a_gap_only_where_whole_spans_are_marked(gaps, target, expected):
     (sentence,) = coded(corpus([("B-X",), None, None]), target, gaps=gaps)
     assert ["_" if each is None else "|".join(sorted(each)) for each in sentence.layers["tag"]] == expected
+
+
+def test_certain_and_unknown_layers_need_no_search(monkeypatch):
+    certain = Sentence(("a", "b", "c"), {"tag": (("B-X",), ("I-X",), ("B-X",))})
+    unknown = Sentence(("a", "b"), {"tag": (None, None)})
+    corpus = Corpus((certain, unknown))
+    monkeypatch.setattr("tagweave.corpus.chunk_schemes._feasible", None)
+    assert detect(corpus, "tag") == "IOB2"
+    fast = coded(corpus, "BIOES")
+    assert fast[0].layers["tag"] == (("B-X",), ("E-X",), ("S-X",))
+    assert fast[1].layers["tag"] == (None, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from sys import intern
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from tagweave.errors import CorpusError
 Value = TypeVar("Value")
 BAR, COLON = "|", ":"
 _DIGITS = 4
+_KEPT = 1 << 14  # fields in memory; a corpus has few
 _NUMBER = re.compile(r":(\d*\.\d+([eE][-+]?\d+)?)\Z")
 
 
@@ -142,6 +144,7 @@ def _escaped(label: str, special: str) -> str:
     return f"{escape(plain, special)}\\{number}" if number else escape(label, special)
 
 
+@lru_cache(_KEPT)
 def format_candidates(candidates: tuple[str, ...], special: str = "") -> str:
     """Return the field that `parse_candidates` reads as these candidates."""
     if "" in candidates:

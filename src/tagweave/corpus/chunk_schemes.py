@@ -76,6 +76,7 @@ ChunkLabels = tuple[ChunkLabel, ...]
 OUTSIDE = ChunkLabel("O")
 _OUTSIDE = {"O", "o"}
 EDGE: ChunkLabels = (OUTSIDE,)  # before and after a sentence
+_EDGE: Candidates = (OUTSIDE.letter,)
 
 
 def parse(label: str) -> ChunkLabel:
@@ -184,10 +185,17 @@ def may_follow(scheme: str, last: ChunkLabel, label: ChunkLabel, closes: bool = 
 def detect(sentences: Iterable[Sentence], layer: str) -> str:
     """Return the scheme in which a layer of every sentence is consistent: the first of `_PREFERENCE` that fits."""
     fits = list(_PREFERENCE)
+    seen: set[tuple[Candidates, Candidates]] = set()  # neighbours that all schemes left allow
     for sentence in sentences:
-        if layer not in sentence.layers:
+        positions = sentence.layers.get(layer, ())
+        steps = {*pairwise((_EDGE, *positions, _EDGE))} - seen if any(positions) else None
+        if not steps:
             continue
-        fits = [scheme for scheme in fits if _is_consistent(sentence, sentence.layers[layer], scheme)]
+        if all(_certain(last) and _certain(label) for last, label in steps):
+            fits = [scheme for scheme in fits if all(_follows(scheme, *step) for step in steps)]
+            seen |= steps
+        else:
+            fits = [scheme for scheme in fits if _is_consistent(sentence, positions, scheme)]
         if not fits:
             validate(sentence, layer, "IOB2")
             raise sentence.error("sentences of different schemes", f"one of {', '.join(_PREFERENCE)} in all")
@@ -233,7 +241,7 @@ def gaps_in(sentences: Iterable[Sentence], layer: str) -> Gaps:
     after_gap = begun = 0
     for sentence in sentences:
         labels = sentence.layers.get(layer, ())
-        if None not in labels:
+        if None not in labels or not any(labels):
             continue
         known = [_letter(each) for each in labels]
         letters.update(each for each in known if each)
@@ -257,6 +265,35 @@ def _letter(candidates: Candidates) -> str | None:
         return parse(candidates[0]).letter
     except CorpusError:  # a label of no chunk
         return candidates[0][:1]
+
+
+@lru_cache(_CACHED)
+def _certain(candidates: Candidates) -> ChunkLabel | None:
+    """Return the label of a position that has exactly one, without a number; `None` for others, and for bad labels."""
+    if candidates is None or isinstance(candidates, Soft) or len(candidates) > 1 or candidates[0].startswith("!"):
+        return None
+    try:
+        label = parse(candidates[0])
+    except CorpusError:
+        return None
+    return None if label.type == ANY else label
+
+
+@lru_cache(_CACHED)
+def _follows(scheme: str, last: Candidates, label: Candidates) -> bool:
+    """Return whether the scheme has both labels, each the only one of its position, in this order."""
+    one, other = _certain(last), _certain(label)
+    letters = LETTERS[scheme] + OUTSIDE.letter
+    return bool(one and other and one.letter in letters and other.letter in letters and may_follow(scheme, one, other))
+
+
+@lru_cache(_CACHED)
+def _converted(last: Candidates, label: Candidates, following: Candidates, source: str, target: str) -> Candidates:
+    """Convert a position by its neighbours; `None` unless all three have one label, and the scheme has them so."""
+    if not (_follows(source, last, label) and _follows(source, label, following)):
+        return None
+    before, own, after = (parse(each[0]) for each in (last, label, following) if each)
+    return tuple(map(str, _labels_between((before,), (own,), (after,), source, target, (False, False))))
 
 
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
@@ -285,7 +322,8 @@ def convert(
     own = name == corpus.guideline
 
     def step(sentence: Sentence) -> Sentence:
-        coded = sentence.with_layer(name, recoded(sentence, sentence.layers[name], target, scheme, gaps))
+        layer = recoded(sentence, sentence.layers[name], target, scheme, gaps)
+        coded = sentence.with_valid_layers({**sentence.layers, name: layer})
         return replace(coded, covered=_covered(sentence.covered, target)) if own and sentence.covered else coded
 
     covered = corpus.covered if corpus.covered is None or not own else _covered(corpus.covered, target)
@@ -312,7 +350,7 @@ def coded(
             sentences.append(sentence)
             continue
         coded, given = next(rest), sentence.layers[name]
-        if target != "BIOES":
+        if target != "BIOES" and None in coded.layers[name] and any(given):
             labels = list(coded.layers[name])
             for at, (last, own) in enumerate(pairwise(_feasible(sentence, given, source, gaps)), 1):
                 ends = given[at] is None and gaps == "spans"
@@ -354,8 +392,15 @@ def recoded(
     sentence: Sentence, positions: Layer, target: str, source: str | None = None, gaps: Gaps = "spans"
 ) -> Layer:
     """Convert a layer of a sentence; without `source`, its scheme is detected."""
+    if not any(positions):
+        return positions
     if source is None:
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
+    if None not in positions:
+        neighbours = zip((_EDGE, *positions[:-1]), positions, (*positions[1:], _EDGE), strict=True)
+        layer = tuple(_converted(*each, source, target) for each in neighbours)
+        if None not in layer:
+            return layer
     feasible = _feasible(sentence, positions, source, gaps)
     before, after = [EDGE, *feasible][: len(feasible)], [*feasible, EDGE][1:]
     named = types_in(positions)

@@ -20,7 +20,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from functools import partial
 from glob import escape
 from itertools import islice
 from pathlib import Path
@@ -67,10 +66,13 @@ def read_lines(path: str) -> Iterator[str]:
     Raises CorpusError for a line that is not UTF-8, contains NUL or a carriage return before its end, or is longer than
     `LONGEST`, and for broken gzip data.
     """
+    if path != STANDARD_STREAM:
+        for block in read_blocks(path):
+            yield from block.removesuffix("\n").split("\n")
+        return
     number = 0
     with opened(path, lambda: number + 1) as file:
-        lines = _arriving(file) if path == STANDARD_STREAM else iter(partial(file.readline, LONGEST + 1), b"")
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(_arriving(file), 1):
             if len(line) > LONGEST:
                 raise _too_long(path, number)
             yield decode_line(line, path, number)
@@ -84,8 +86,9 @@ def read_blocks(path: str) -> Iterator[str]:
     number = 1
     with opened(path, lambda: number) as file:
         for block in _whole_lines(file):
-            if len(block) > LONGEST and block.find(b"\n", 0, LONGEST) < 0:
-                raise _too_long(path, number)
+            for at, line in enumerate(io.BytesIO(block) if len(block) > LONGEST else (), number):
+                if len(line) > LONGEST:
+                    raise _too_long(path, at)
             try:
                 text = block.decode("utf-8")
             except UnicodeDecodeError:

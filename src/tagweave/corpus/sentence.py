@@ -93,7 +93,7 @@ class Sentence:
         if type(self.forms) is not tuple or not _TEXT.issuperset(map(type, self.forms)):
             object.__setattr__(self, "forms", tokens_of(self.forms))
         for what in ("layers", "columns", "heads"):
-            if not isinstance(getattr(self, what), Mapping):
+            if type(getattr(self, what)) is not dict and not isinstance(getattr(self, what), Mapping):
                 raise TypeError(f"found {getattr(self, what)!r} as {what}, expected a dict from names to values")
         if not all(map(_is_layer, self.layers.values())):
             object.__setattr__(self, "layers", {name: labels_of(layer) for name, layer in self.layers.items()})

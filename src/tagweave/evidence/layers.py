@@ -114,7 +114,7 @@ class _Resolver:
     def numbers(self, sentence: Sentence) -> list[int]:
         numbers: list[int] = [ALL] * len(sentence)
         for guideline in self._sets.space.guidelines:
-            if guideline not in sentence.layers:
+            if not any(sentence.layers.get(guideline, ())):
                 continue
             own = [self._number(guideline, candidates, sentence) for candidates in sentence.layers[guideline]]
             if any(numbers):

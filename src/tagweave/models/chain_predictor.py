@@ -272,13 +272,16 @@ class ChainPredictor:
     def _under_evidence(
         self, encoded: Encoded, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
-        sets = LabelSets(self.model.space)
-        if guideline not in self.model.space.guidelines:
+        sets, guidelines = LabelSets(self.model.space), self.model.space.guidelines
+        names = guidelines if guideline in guidelines else (guideline,)
+        if covered is None and not any(_says_something(sentence, names) for sentence in block):
+            return encoded, sets
+        if guideline not in guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
             guideline = self.guideline
         if self.model.task == SPANS:
             corpus = Corpus(tuple(block), guideline, covered=None if covered is None else tuple(covered))
-            for name in self.model.space.guidelines:  # a layer has one scheme in all sentences
+            for name in guidelines:  # a layer has one scheme in all sentences
                 corpus = chunk_schemes.coded(corpus, self.model.coding, name)
             block, covered = corpus.sentences, corpus.covered
         allow, rejected = allowed_sets(block, sets, self.model.parameters.scheme, covered), encoded.evidence.rejected
@@ -289,6 +292,12 @@ class ChainPredictor:
 
 def _contradiction(sentence: Sentence) -> CorpusError:
     return CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.location)
+
+
+def _says_something(sentence: Sentence, layers: Iterable[str]) -> bool:
+    """Return whether layers of a sentence exclude any label, or tell what was looked for."""
+    known = any(any(sentence.layers.get(name, ())) or sentence.rejected.get(name) for name in layers)
+    return known or sentence.covered is not None
 
 
 def _in_iob2(sentence: Sentence, labels: Sequence[str]) -> tuple[str, ...]:

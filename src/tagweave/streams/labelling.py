@@ -162,13 +162,18 @@ class WordLabelling(Labelling):
         evidence, own = [], self.tagger.guideline
         for sentence in given:
             unknown: Layer = (None,) * len(sentence)
+            if not (sentence.layers or sentence.rejected):
+                evidence.append(sentence)
+                continue
             if self.retag:
-                evidence.append(replace(sentence, layers={own: unknown}, rejected={}))
+                bare = replace(sentence, rejected={}) if sentence.rejected else sentence
+                evidence.append(bare.with_valid_layers({own: unknown}))
                 continue
             there = {own: self.input_layer, **self._other_layers(sentence)}
             layers = {name: sentence.layers.get(layer, unknown) for name, layer in there.items()}
             rejected = {name: sentence.rejected.get(layer, ()) for name, layer in there.items()}
-            evidence.append(replace(sentence, layers=layers, rejected=rejected))
+            bare = replace(sentence, rejected=rejected) if sentence.rejected else sentence
+            evidence.append(bare.with_valid_layers(layers))
         return Corpus(tuple(evidence), own, "word")
 
     def _other_layers(self, sentence: Sentence) -> dict[str, str]:
@@ -193,12 +198,20 @@ class WordLabelling(Labelling):
         own = None if self.input.layers and self.input_format.holds_several else self.tagger.layer_in(form.layers)
         return own or self.input_layer
 
+    @cached_property
+    def _layers_in(self) -> dict[str, str]:
+        """The layer that is filled in, by format."""
+        return {}
+
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
         own, *others = self.tagger.guidelines
-        layer, there = self.layer(form), self._other_layers(given)
+        layer = self._layers_in.get(form.name) or self._layers_in.setdefault(form.name, self.layer(form))
+        if layer == own and not (given.layers or given.rejected or others):
+            return labelled
+        there = self._other_layers(given) if others else {}
         if layer != self.input_layer:
             given = given.with_layers_of({*given.layers} - {self.input_layer})
-        filled = given.with_layer(layer, labelled.layers[own])
+        filled = given.with_valid_layers({**given.layers, layer: labelled.layers[own]})
         return with_layers(filled, {there.get(name, name): labelled.layers[name] for name in others}, form)
 
 

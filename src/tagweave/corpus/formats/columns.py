@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from operator import methodcaller
 from sys import intern
 from typing import IO, NamedTuple
 
@@ -53,6 +54,7 @@ _TITLES_OF_LABELS = frozenset(
 _COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
 _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
+_count_tabs = methodcaller("count", "\t")
 
 
 def _candidates(field: str) -> Candidates:
@@ -63,7 +65,7 @@ class _Block(NamedTuple):
     """A sentence in a file."""
 
     comments: list[tuple[int, str]]  # with their lines
-    rows: list[list[str]]
+    rows: list[str]
     line: int  # of the first row
 
 
@@ -81,20 +83,40 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
                     expected = "`# columns = form NAME ...`, each name once"
                     raise CorpusError(f"the header {header!r}", expected, path, number)
         if block.rows and not names:
-            _refuse_titles(block.rows[0], location)
-            names = _default_names(len(block.rows[0]), layer)
-        for number, row in enumerate(block.rows, block.line):
-            if len(row) != len(names) or not row[0]:
-                found = "an empty form" if len(row) == len(names) else f"{len(row)} columns"
-                raise CorpusError(found, f"{len(names)} columns: {' '.join(names)}", path, number)
-        columns_of_rows = zip(*block.rows, strict=True) if block.rows else [()] * len(names)
-        texts: dict[str, tuple[str, ...]] = dict(zip(names, columns_of_rows, strict=True))
+            _refuse_titles(_fields(block.rows[0]), location)
+            names = _default_names(len(_fields(block.rows[0])), layer)
+        texts = dict(zip(names, _texts(block, names, path), strict=True))
         forms = texts.pop(names[0], ()) if names else ()
         layers = {name: _layer(texts[name], candidates, location) for name in (texts if named else list(texts)[-1:])}
         columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
         comments, rejected = take_rejected([each for _, each in block.comments if not is_header(each)], location)
         words = tuple(map(intern, forms))
         yield Sentence(words, layers, columns, comments=comments, rejected=rejected, location=location)
+
+
+def _fields(row: str) -> list[str]:
+    return row.split("\t") if "\t" in row else split_blanks(row)
+
+
+def _texts(block: _Block, names: Sequence[str], path: str) -> list[Sequence[str]]:
+    """Return the fields of all rows, column by column. Raises CorpusError for a row without a form or a column."""
+    rows, width = block.rows, len(names)
+    tabs = {*map(_count_tabs, rows)}
+    if tabs == {width - 1} and width > 1:
+        fields = "\t".join(rows).split("\t")
+        columns: list[Sequence[str]] = [fields[at::width] for at in range(width)]
+    elif tabs == {0} and width == 1 and " " not in "".join(rows):
+        columns = [rows]
+    elif all(len(row) == width for row in map(_fields, rows)):
+        columns = list(zip(*map(_fields, rows), strict=True)) if rows else [()] * width
+    else:
+        columns = [[""]]
+    if names and "" in columns[0]:
+        for number, fields in enumerate(map(_fields, rows), block.line):
+            if len(fields) != width or not fields[0]:
+                found = "an empty form" if len(fields) == width else f"{len(fields)} columns"
+                raise CorpusError(found, f"{width} columns: {' '.join(names)}", path, number)
+    return columns
 
 
 def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:
@@ -128,30 +150,33 @@ def _default_names(columns: int, layer: str) -> list[str]:
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
     """Yield the blocks between blank lines; one without rows joins the next, unless it is the last."""
-    block = _Block([], [], 0)
-    number = 0
+    comments: list[tuple[int, str]] = []
+    rows: list[str] = []
+    first = number = 0
     for number, line in enumerate(lines, 1):
-        if not line.strip(" \t"):
-            if block.rows:
-                yield block
-                block = _Block([], [], 0)
-        elif not block.rows and (_COMMENT.match(line) or line.startswith(_DOCUMENT)):
-            block.comments.append((number, line))
+        if not line or not line.strip(" \t"):
+            if rows:
+                yield _Block(comments, rows, first)
+                comments, rows = [], []
+        elif not rows and (_COMMENT.match(line) or line.startswith(_DOCUMENT)):
+            comments.append((number, line))
         else:
-            block = block if block.rows else block._replace(line=number)
-            block.rows.append(line.split("\t") if "\t" in line else split_blanks(line))
-    if block.rows or block.comments:
-        yield block if block.rows else block._replace(line=number)
+            first = first if rows else number
+            rows.append(line)
+    if rows or comments:
+        yield _Block(comments, rows, first if rows else number)
 
 
 def _layer(fields: Sequence[str], candidates: Callable[[str], Candidates], location: Location) -> Layer:
-    layer = []
-    for number, field in enumerate(fields, location.line):
-        try:
-            layer.append(candidates(field))
-        except CorpusError as error:
-            raise error.at(location.path, number) from None
-    return tuple(layer)
+    try:
+        return tuple(map(candidates, fields))
+    except CorpusError:
+        for number, field in enumerate(fields, location.line):
+            try:
+                candidates(field)
+            except CorpusError as error:
+                raise error.at(location.path, number) from None
+        raise
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = None) -> None:
@@ -172,8 +197,9 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = No
             elif _COMMENT.match(comment) and not is_header(comment):
                 stream.write(checked(comment, sentence) + "\n")
         if names is not None and sentence.forms:
-            stream.writelines(checked(row, sentence) + "\n" for row in _rows(sentence, names))
-            stream.write("\n")
+            rows = _rows(sentence, names)
+            checked("\t".join(rows), sentence)
+            stream.write("\n".join(rows) + "\n\n")
 
 
 def _names_to_write(sentence: Sentence, layer: str | None) -> list[str]:
@@ -188,19 +214,26 @@ def _names_to_write(sentence: Sentence, layer: str | None) -> list[str]:
     return names
 
 
-def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
+def _rows(sentence: Sentence, names: Sequence[str]) -> list[str]:
     if extra := [name for name in sentence.layers if name not in names]:
         raise sentence.error(f"a layer {extra[0]!r}", f"the layers of the sentences before: {names[1:]}")
     texts = [sentence.forms, *(fields_to_write(sentence, name, UNKNOWN) for name in names[1:])]
-    for number, fields in enumerate(zip(*texts, strict=True)):
-        row = "\t".join(fields)
-        if not fields[0] or row.count("\t") != len(names) - 1:
-            raise sentence.error(f"an empty form or a tab in {fields}", "fields without tabs")
+    rows = list(map("\t".join, zip(*texts, strict=True)))
+    tabs = len(names) - 1
+    if not all(map(str.strip, sentence.forms)) or "".join(rows).count("\t") != tabs * len(rows):
+        _refuse_broken_rows(sentence, rows, tabs)
+    if _COMMENT.match(rows[0]) or rows[0].startswith(_DOCUMENT):
+        raise sentence.error(f"the form {sentence.forms[0]!r} first in a sentence", "no row like a comment")
+    return rows
+
+
+def _refuse_broken_rows(sentence: Sentence, rows: Sequence[str], tabs: int) -> None:
+    """Raise CorpusError for a row without a form, with more tabs than separate its fields, or of blanks alone."""
+    for form, row in zip(sentence.forms, rows, strict=True):
+        if not form or row.count("\t") != tabs:
+            raise sentence.error(f"an empty form or a tab in {row!r}", "fields without tabs")
         if not row.strip(" \t"):
-            raise sentence.error(f"nothing but blanks in {fields}", "a row that is no blank line")
-        if not number and (_COMMENT.match(row) or row.startswith(_DOCUMENT)):
-            raise sentence.error(f"the form {fields[0]!r} first in a sentence", "no row like a comment")
-        yield row
+            raise sentence.error(f"nothing but blanks in {row!r}", "a row that is no blank line")
 
 
 def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:
