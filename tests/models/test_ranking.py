@@ -20,10 +20,11 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.coding import to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.spans import SpanRules, span_types
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import batches
 from tagweave.models.chain import ChainModel
-from tagweave.models.ranking import ranked, span_entropies, word_probabilities
+from tagweave.models.ranking import Chunks, chunk_probabilities, ranked, span_entropies, word_probabilities
 from tagweave.structures.chain import Chain
 
 SEED = st.integers(0, 2**16)
@@ -184,6 +185,48 @@ def test_probabilities_of_words_are_those_of_enumeration(texts: Any, name: str, 
     expected = [sum(p for y, p in found[s].items() if is_word(y, LABELS[name], a, b)) for s, a, b in own]
     probabilities = word_probabilities(model, problem.encoded, start, stop)
     np.testing.assert_allclose(probabilities, expected, rtol=1e-7, atol=1e-9)
+
+
+CHUNK_LABELS = {
+    "IOB1": ("B-X", "B-Y", "I-X", "I-Y", "O"),
+    "IOB2": ("B-X", "B-Y", "I-X", "I-Y", "O"),
+    "BIOES": ("B-X", "E-X", "I-X", "O", "S-X"),
+}
+
+
+@settings(max_examples=10)
+@given(TEXTS, st.sampled_from(sorted(CHUNK_LABELS)), SEED, st.sampled_from([1.0, 500.0]))
+def test_probabilities_of_chunks_are_those_of_enumeration(texts: Any, scheme: str, seed: int, scale: float) -> None:
+    texts, names = [text[:3] for text in texts[:2]], CHUNK_LABELS[scheme]
+    problem = Problem(texts, LabelSpace.plain("tag", names), seed, scheme=TransitionScheme.of(scheme, names))
+    problem.weights *= scale
+    model = ChainModel(problem.parameters, problem.encoder, problem.weights, "spans", scheme)
+    start, stop, own = all_spans(problem)
+    types = span_types(names)
+    expected = []
+    for kind in types:
+        found = [naive.distribution(chain) if chain else {} for chain in problem.chains(False)]
+        for s, a, b in own:
+            expected.append(sum(p for y, p in found[s].items() if (a, b, kind) in chunks_of(y, names)))
+    ptr = problem.encoded.sentence_ptr
+    ends = np.array([ptr[s + 1] for s, _, _ in own], np.int64)
+    probabilities: list[float] = []
+    for number in range(len(types)):
+        kinds = np.full(len(own), number)
+
+        def visit(tokens: slice, steps: Any, kinds: Any = kinds) -> None:
+            chunks = Chunks(start - tokens.start, stop - tokens.start, ends - tokens.start, kinds, types)
+            probabilities.extend(chunk_probabilities(steps, names, chunks))
+
+        model.visit_steps(problem.encoded, visit)
+    np.testing.assert_allclose(probabilities, expected, rtol=1e-6, atol=1e-6)
+
+
+def chunks_of(labels: tuple[int, ...], names: tuple[str, ...]) -> set[tuple[int, int, str]]:
+    rules = SpanRules(names)
+    begins = np.array([True, *[False] * (len(labels) - 1), True])
+    found = rules.spans(np.array(labels, np.int64), begins) if labels else ()
+    return {(a, b, rules.types[kind]) for a, b, kind in zip(*map(np.ndarray.tolist, found), strict=True)}
 
 
 def test_scores_out_of_range_are_summed_in_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import in_surface_tokens
 from tagweave.corpus.sentence import Sentence, kind_of
-from tagweave.corpus.spans import OUTSIDE, spans_of
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import StreamError
 from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
@@ -68,20 +68,22 @@ def labelled_spans(
     The probability of a span is exact if the model has one guideline. Of several it is the smallest of its labels, from
     `tables` of the probabilities of all labels in each sentence, if they are known.
     """
-    found = [list(_coded(each, tagger.guideline)) for each in labelled]
+    found = [_coded(each, tagger.guideline) for each in labelled]
     if not probable:
-        return found
+        return [[LabelledSpan(label, first, last) for first, last, label in each] for each in found]
     if len(tagger.model.space.views) > 1:
         known = tagger.probabilities(labelled) if tables is None else tables
         numbers = [label_probabilities(tagger, *each) for each in zip(labelled, known, strict=True)]
         return [
-            [replace(span, probability=min(row[span.first : span.last])) for span in own]
+            [LabelledSpan(label, first, last, probability=min(row[first:last])) for first, last, label in own]
             for own, row in zip(found, numbers, strict=True)
         ]
-    exact = ({each[:3]: each.probability for each in some} for some in tagger.spans(labelled, LEAST))
     return [
-        [replace(span, probability=_probability(span, some)) for span in own]
-        for own, some in zip(found, exact, strict=True)
+        [
+            LabelledSpan(label, first, last, probability=round(min(max(number, LEAST), 1.0), DIGITS))
+            for (first, last, label), number in zip(*pair, strict=True)
+        ]
+        for pair in zip(found, tagger.chunk_probabilities(labelled, found), strict=True)
     ]
 
 
@@ -100,19 +102,30 @@ def in_text(text: Tokenised, spans: Sequence[Sequence[LabelledSpan]]) -> list[La
             start = end = None
             if text.offsets is not None:
                 start, end = text.offsets[at][each.first][0], text.offsets[at][each.last - 1][1]
-            found.append(replace(each, first=before + each.first, last=before + each.last, start=start, end=end))
+            found.append(
+                LabelledSpan(each.label, before + each.first, before + each.last, start, end, each.probability)
+            )
         before += len(text.sentences[at])
     return found
 
 
-def _coded(sentence: Sentence, guideline: str) -> Iterator[LabelledSpan]:
-    for (span,) in spans_of(sentence.layers[guideline]):
-        if span.label is not None and span.label != OUTSIDE and span.stop is not None:
-            yield LabelledSpan(span.label, span.start, span.stop)
+def _coded(sentence: Sentence, guideline: str) -> list[tuple[int, int, str]]:
+    """Return the spans of labels, one for each token: first token, token after the last, type.
 
-
-def _probability(span: LabelledSpan, known: dict[tuple[int, int, str], float]) -> float:
-    return round(known.get((span.first, span.last, span.label), LEAST), DIGITS)
+    An `I` or `E` that continues no span begins one, as conlleval reads it.
+    """
+    spans: list[tuple[int, int, str]] = []
+    before = OUTSIDE
+    for at, candidates in enumerate(sentence.layers[guideline]):
+        label = candidates[0] if candidates else OUTSIDE
+        if label != OUTSIDE:
+            letter, _, kind = label.partition("-")
+            if before[0] in "BI" and letter in "IE" and before[2:] == kind:
+                spans[-1] = (spans[-1][0], at + 1, kind)
+            else:
+                spans.append((at, at + 1, kind))
+        before = label
+    return spans
 
 
 class Tagger(LabelModel):

@@ -24,7 +24,7 @@ from tagweave.models.packing import Arrays
 from tagweave.models.scorer import ChainScoring, Floats, ScorerParameters
 from tagweave.structures import CHAIN
 from tagweave.structures.chain import Chain, ChainScores, best_labels, log_partitions, pair_marginals
-from tagweave.structures.lockstep import Batch, Sums
+from tagweave.structures.lockstep import Batch, Steps, Sums
 from tagweave.structures.terms import best_without_rejected
 
 Masks = NDArray[Any]
@@ -131,6 +131,18 @@ class ChainModel:
             visit(tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, scores.transitions))
 
         self._over_chunks(encoded, run, 1)
+
+    def visit_steps(
+        self, encoded: Encoded, visit: Callable[[slice, Steps], None], scoring: ChainScoring | None = None
+    ) -> None:
+        """Call `visit` with the tokens and the marginals of each batch; `scoring` is as for `best`."""
+
+        def run(first: int, last: int, scores: ChainScores) -> None:
+            batch, sums = self._sums(encoded, first, last, scores, None)
+            tokens = slice(int(encoded.sentence_ptr[first]), int(encoded.sentence_ptr[last]))
+            visit(tokens, sums.factored(batch.rows, scores.transitions.potential))
+
+        self._over_chunks(encoded, run, 1, scoring)
 
     def k_best(
         self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None

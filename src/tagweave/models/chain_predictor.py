@@ -25,8 +25,18 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.labels.spans import span_types
 from tagweave.models.chain import ChainModel
-from tagweave.models.ranking import ProbableSpan, RankedLabels, continuing, probable_spans, ranked, word_probabilities
+from tagweave.models.ranking import (
+    Chunks,
+    ProbableSpan,
+    RankedLabels,
+    chunk_probabilities,
+    continuing,
+    probable_spans,
+    ranked,
+    word_probabilities,
+)
 from tagweave.models.word_rows import WordRows
+from tagweave.structures.lockstep import Steps
 
 Floats = NDArray[Any]
 
@@ -187,6 +197,43 @@ class ChainPredictor:
                 }
                 found = probable_spans(gamma, pairs, self.model.space.names, least)
                 yield [each for each in found if each[:3] not in rejected]
+
+    def chunk_probabilities(
+        self, sentences: Sequence[Sentence], spans: Sequence[Sequence[tuple[int, int, str]]]
+    ) -> list[list[float]]:
+        """Return the probability of each span (start, stop, type) of each sentence, as `spans` would give it."""
+        if len(self.model.space.views) > 1:
+            raise ValueError("found a model of several guidelines, expected one of one, for the spans that it labels")
+        names, numbers = self.model.space.names, list[list[float]]()
+        types = span_types(names)
+        kinds = {kind: number for number, kind in enumerate(types)}
+        for given, several in zip(in_blocks(sentences, _BLOCK), in_blocks(spans, _BLOCK), strict=True):
+            block = self.tokens(given)
+            encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._encoded(block, None, None)[0], None)
+            ptr = encoded.sentence_ptr.tolist()
+            rows = [
+                (low + start, low + stop, high, kinds[kind])
+                for (low, high), each in zip(pairwise(ptr), several, strict=True)
+                for start, stop, kind in each
+            ]
+            starts, stops, ends, own = np.array(rows, np.int64).reshape(-1, 4).T
+            probabilities = np.zeros(len(rows))
+
+            def visit(
+                tokens: slice,
+                steps: Steps,
+                bounds: tuple[Floats, ...] = (starts, stops, ends, own),
+                into: NDArray[np.float64] = probabilities,
+            ) -> None:
+                begin, end = np.searchsorted(bounds[0], (tokens.start, tokens.stop)).tolist()
+                first, last, until, kind = (each[begin:end] for each in bounds)
+                chunks = Chunks(first - tokens.start, last - tokens.start, until - tokens.start, kind, types)
+                into[begin:end] = chunk_probabilities(steps, names, chunks)
+
+            self.model.visit_steps(encoded, visit, scoring)
+            bounds = np.cumsum([len(each) for each in several])[:-1]
+            numbers.extend(each.tolist() for each in np.split(probabilities, bounds))
+        return numbers
 
     def word_probabilities(
         self, sentences: Sequence[Sentence], words: Sequence[Sentence], layer: str | None = None

@@ -30,6 +30,7 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel, Masks
+from tagweave.structures.lockstep import Steps
 
 Floats = NDArray[Any]
 Numbers = NDArray[np.int64]
@@ -102,6 +103,53 @@ def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: fl
         for span in _of_type(gamma, pairs, names, kind, least)
     ]
     return sorted(found, key=lambda each: (-each.probability, each))
+
+
+def chunk_probabilities(steps: Steps, names: Sequence[str], chunks: Chunks) -> NDArray[np.float64]:
+    """Return float64[C]: the probability of each chunk with its type, by the recurrence of `probable_spans`.
+
+    All chunks are followed at once, token by token, and only among the labels of their types.
+    """
+    parts = [split_label(name) for name in names]
+    own = [[at for at, (_, kind) in enumerate(parts) if kind == each] for each in chunks.types]
+    most = max(map(len, own), default=1)
+    of_type = np.array([[*labels, *[labels[0]] * (most - len(labels))] for labels in own], np.int64).reshape(-1, most)
+    is_label = np.array([[at < len(labels) for at in range(most)] for labels in own], np.bool_).reshape(-1, most)
+    goes_on = np.array([[a in "BI" and b in "IE" for b, _ in parts] for a, _ in parts])
+    labels, used, lengths = of_type[chunks.kinds], is_label[chunks.kinds], chunks.stops - chunks.starts
+
+    def inner(at: Numbers, which: Numbers) -> Floats:
+        rows = labels[which]
+        allowed = goes_on[rows[:, :, None], rows[:, None, :]] & used[which][:, :, None] & used[which][:, None, :]
+        return np.asarray(steps.pairs(at, rows) * allowed, np.float64)
+
+    def reached(at: Numbers, which: Numbers) -> Floats:
+        return np.where(used[which], steps.gamma[at[:, None], labels[which]], 0.0)
+
+    everyone, probabilities = np.arange(len(lengths)), np.zeros(len(lengths))
+    v = np.maximum(reached(chunks.starts, everyone) - inner(chunks.starts, everyone).sum(axis=1), 0.0)
+    for step in range(1, int(lengths.max(initial=0)) + 1):
+        which = np.flatnonzero(lengths >= step)
+        at, going_on = chunks.starts[which] + step, np.zeros((len(which), most))
+        inside = at < chunks.ends[which]
+        at, some = at[inside], which[inside]
+        tiny = np.finfo(steps.gamma.dtype).tiny
+        share = v[some] / np.maximum(reached(at - 1, some), tiny)
+        going_on[inside] = np.einsum("ci,cij->cj", share, inner(at, some))
+        done = which[lengths[which] == step]
+        probabilities[done] = v[done].sum(axis=1) - going_on[lengths[which] == step].sum(axis=1)
+        v[which] = going_on
+    return probabilities
+
+
+class Chunks(NamedTuple):
+    """C chunks: their tokens starts .. stops - 1, the ends of their sentences, and the numbers of their types."""
+
+    starts: Numbers
+    stops: Numbers
+    ends: Numbers
+    kinds: Numbers
+    types: tuple[str, ...]
 
 
 def continuing(pairs: Floats, names: Sequence[str]) -> Floats:

@@ -8,7 +8,7 @@ that are each in range. That takes gaps of 88 in single precision, of 700 in dou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -141,6 +141,27 @@ class Batch:
         return slice(int(ptr[sentence]), int(ptr[sentence + 1]))
 
 
+@dataclass(frozen=True)
+class Steps:
+    """The marginals of n tokens, and their pair marginals in factors: all of them would take n Y Y numbers."""
+
+    gamma: Floats  # [n, Y]
+    before: Floats  # [n, Y]; before[t, i] beyond[t, j] potential[i, j] is the marginal of labels i at t - 1 and j at t
+    beyond: Floats  # [n, Y]
+    potential: Floats  # [Y, Y]
+    exact: Mapping[int, Floats]  # by token, the pair marginals [Y, Y] whose factors are out of range
+
+    def pairs(self, tokens: NDArray[np.int64], labels: NDArray[np.int64]) -> Floats:
+        """[M, K, K]: the pair marginals of M tokens among K labels for each, [M, K]."""
+        rows, columns = labels[:, :, None], labels[:, None, :]
+        at = tokens[:, None]
+        pairs: Floats = self.before[at, labels][:, :, None] * self.beyond[at, labels][:, None, :]
+        pairs *= self.potential[rows, columns]
+        for number in [n for n, token in enumerate(tokens.tolist()) if token in self.exact] if self.exact else ():
+            pairs[number] = self.exact[int(tokens[number])][rows[number], columns[number]]
+        return pairs
+
+
 class Workspace:
     """Buffers for batches of up to `rows` tokens over Y labels, allocated once and used again for every batch."""
 
@@ -197,6 +218,16 @@ class Sums:
             for row, each in zip(self.rows_of(batch_row)[1:], exact.pairs(), strict=True):
                 pairs[row] = each
         return pairs
+
+    def factored(self, rows: NDArray[np.int32], potential: Floats) -> Steps:
+        """Return the pair marginals in their factors, for tokens in these rows."""
+        pairs = {}
+        for batch_row, exact in self.exact.items():
+            pairs |= zip(self.rows_of(batch_row)[1:].tolist(), exact.pairs(), strict=True)
+        exact_pairs = {at: pairs[row] for at, row in enumerate(rows.tolist()) if row in pairs} if pairs else {}
+        return Steps(
+            self.marginals()[rows], self._before()[rows], self._spread(self.beyond)[rows], potential, exact_pairs
+        )
 
     def expected(self, potential: Floats, values: Floats) -> NDArray[np.float64]:
         """Return float64[n]: by row, the expectation of values [Y, Y] of the label before and the label; 0 at first."""
