@@ -28,6 +28,9 @@ def evaluate(
     format: options.InputFormat = None,  # noqa: A002
     cluster: options.Cluster = None,
     workers: options.Workers = None,
+    errors: Annotated[
+        str | None, flag("FILE", "Also write every mistake in its sentence, by kind: a page (.html) or a table (.tsv).")
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Score systems by the metrics that suit the corpora, and test whether they differ significantly.
@@ -44,6 +47,9 @@ def evaluate(
         raise OptionError(f"found the system {repeated[0]} twice, expected each once")
     if relations not in ("universal", "full"):
         raise OptionError(f"found --relations {relations}, expected universal or full")
+    if errors is not None and not errors.lower().endswith((".html", ".htm", ".tsv")):
+        raise OptionError(f"found --errors {errors}, expected a file .html or .tsv")
+    check_outputs([errors], [gold, *systems])
 
     def read(argument: str, unnamed: str | None = None) -> Corpus:
         of_layer = layer is not None and parse_argument(argument).layer is None
@@ -61,6 +67,7 @@ def evaluate(
         relations="full" if relations == "full" else "universal",
         cluster=cluster,
         workers=workers,
+        errors=errors,
     )
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))

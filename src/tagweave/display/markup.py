@@ -89,6 +89,23 @@ def share(value: float) -> str:
     return text.removeprefix("0") if value < 1 else text
 
 
+_MOST_DIGITS = 4
+
+
+def distinct(values: Sequence[float]) -> list[str]:
+    """Write numbers from 0 to 1 in as many digits as tell neighbours apart, two to four."""
+    shown = []
+    for at, value in enumerate(values):
+        beside = [other for other in (*values[max(at - 1, 0) : at], *values[at + 1 : at + 2]) if other != value]
+        digits = next(
+            (n for n in range(2, _MOST_DIGITS) if all(f"{other:.{n}f}" != f"{value:.{n}f}" for other in beside)),
+            _MOST_DIGITS,
+        )
+        text = f"{value:.{digits}f}"
+        shown.append(text.removeprefix("0") if value < 1 and text[0] == "0" else text)
+    return shown
+
+
 class Html(str):
     """Text that is HTML already."""
 
@@ -118,6 +135,24 @@ def joined(parts: Iterable[str], between: str = "") -> Html:
 def picture(*content: str) -> str:
     """Make a complete picture: the content with its style."""
     return str(element("div", Html(f"<style>{STYLE}</style>"), *content, class_="tagweave"))
+
+
+_PAGE_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0; }
+main { margin: 0 auto; padding: 1rem; max-width: 80rem; }
+"""
+
+
+def page(title: str, content: str, version: str, style: str = STYLE, class_: str = "tagweave") -> str:
+    """Make a whole page of content that is HTML: one file, without scripts, light or dark as its reader prefers."""
+    written = element("p", f"Written by tagweave {version}.", class_="quiet")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"{element('title', title)}\n<style>{_PAGE_STYLE}{style}</style>\n</head>\n<body>\n"
+        f'<main class="{class_}">\n{content}\n{written}\n</main>\n</body>\n</html>\n'
+    )
 
 
 def word(form: str, **attributes: str | float) -> Html:

@@ -124,7 +124,7 @@ class _Tally:
         self, gold: Sentence, wanted: Sequence[ArcCandidates], system: Sentence, found: Sequence[ArcCandidates]
     ) -> None:
         links = aligned_words(gold, system)
-        own = _in_gold_numbers(found, links)
+        own = arcs_in_gold_numbers(found, links)
         heads, arcs = [0, 0, 0], [0, 0, 0]
         tags = next((_tags_with_root(gold, name) for name in _TAGS if name in gold.layers), None)
         for at, candidates in enumerate(wanted):
@@ -170,7 +170,7 @@ def _count(row: list[int], is_right: bool, link: int | None) -> None:
     row[2] += link is not None
 
 
-def _in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]) -> list[Arc]:
+def arcs_in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]) -> list[Arc]:
     """Return for every gold word the arc of its counterpart, with heads numbered as in the gold standard.
 
     The head is `None` if the word or its head has no counterpart, or the counterpart does not have exactly one arc.

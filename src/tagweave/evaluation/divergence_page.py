@@ -14,6 +14,7 @@ from rich.text import Text
 from tagweave import __version__
 from tagweave.corpus.characters import printable
 from tagweave.corpus.describe import Context
+from tagweave.display import markup
 from tagweave.evaluation.divergence import Divergence, Partner, TreeDivergence
 from tagweave.evaluation.tables import add_row, titled_table
 
@@ -85,23 +86,11 @@ _STYLE = """
 """
 """Tints lie over the colours around them: a notebook may be dark where the system is light."""
 
-_PAGE_STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0; }
-main { margin: 0 auto; padding: 1rem; }
-"""
-
 
 def page(divergence: Divergence | TreeDivergence) -> str:
     """Return a page: a summary, and in each direction unexpected pairs and the partners of every tag, with examples."""
-    title = _element("title", f"{divergence.first} and {divergence.second}")
-    parts = "\n".join(_parts(divergence, _OPEN, _UNEXPECTED))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'{title}\n<style>{_PAGE_STYLE}{_STYLE}</style>\n</head>\n<body>\n<main class="divergence">\n{parts}\n'
-        f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>\n</main>\n</body>\n</html>\n'
-    )
+    content = "\n".join(_parts(divergence, _OPEN, _UNEXPECTED))
+    return markup.page(f"{divergence.first} and {divergence.second}", content, __version__, _STYLE, "divergence")
 
 
 def fragment(divergence: Divergence | TreeDivergence) -> str:

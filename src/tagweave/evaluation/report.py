@@ -212,7 +212,7 @@ def evaluate_layers(
     its own guideline is compared instead. A system whose layer is unknown everywhere is left out of the report on it.
     Arguments are as for `evaluate`.
     """
-    having = {name: _systems_with_layer(name, gold, systems) for name in layers_of(gold) if _is_known(gold, name)}
+    having = {name: systems_with_layer(name, gold, systems) for name in layers_of(gold) if _is_known(gold, name)}
     absent = tuple(name for name, corpora in having.items() if not corpora)
     copied = tuple(
         name
@@ -243,7 +243,7 @@ def copies(gold: Corpus, systems: Mapping[str, Corpus]) -> Iterator[tuple[str, s
             yield name, others[0]
 
 
-def _systems_with_layer(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:
+def systems_with_layer(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:
     """Return the systems with known positions in a layer, which becomes their guideline."""
     having = {}
     for system, corpus in systems.items():

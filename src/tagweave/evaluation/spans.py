@@ -250,7 +250,7 @@ def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[st
     tokens = accuracy(gold, system)
     codes = SpanCodes.of(gold, system)
     types = codes.types
-    verdict = _with_rejected(codes.verdict(), gold, types)
+    verdict = with_rejected(codes.verdict(), gold, types)
     only = np.where(verdict.gold.types.sum(axis=1) == 1, verdict.gold.types.argmax(axis=1), -1)  # -1: several types
     of_type = verdict.scored.copy()
     of_type[verdict.system_match[only[verdict.gold_match] < 0]] = False
@@ -279,7 +279,7 @@ def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[st
     )
 
 
-def _with_rejected(verdict: SpanVerdict, gold: Corpus, types: Sequence[str]) -> SpanVerdict:
+def with_rejected(verdict: SpanVerdict, gold: Corpus, types: Sequence[str]) -> SpanVerdict:
     """Return the verdict with spans of the system that the gold standard rejects as wrong."""
     begins = np.cumsum([0, *(len(sentence) for sentence in gold)]).tolist()
     rejected = {

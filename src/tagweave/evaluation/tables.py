@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from tagweave.corpus.characters import printable
 from tagweave.evaluation.accuracy import Accuracy
 from tagweave.evaluation.attachment import Attachment
+from tagweave.evaluation.score import interval
 from tagweave.evaluation.spans import SpanScores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from tagweave.display.markup import Html
     from tagweave.evaluation.report import Report, Scores
-    from tagweave.evaluation.score import Score, Share
+    from tagweave.evaluation.score import Measure, Score, Share
     from tagweave.evaluation.spans import Averages
 
 UNDECIDED = "(undecided)"
@@ -156,12 +157,23 @@ def tables(report: Report, confusions: int) -> Iterator[Table]:
 
 def _summary(report: Report) -> Table:
     against = f" against {report.gold}" if report.gold else ""
-    columns = [_figures(scores) for scores in report.systems.values()]
+    columns = [_with_intervals(_figures(scores), scores.measures()) for scores in report.systems.values()]
     numbers = range(1, len(columns) + 1)
     table = titled_table(f"{report.sentences:,} sentences{against}", ["", *report.systems], numbers)
     for figure in dict.fromkeys(name for column in columns for name in column):
         add_row(table, figure, *(column.get(figure, "-") for column in columns))
     return table
+
+
+def _with_intervals(figures: Mapping[str, str], measures: Mapping[str, Measure]) -> dict[str, str]:
+    """Return figures with the 95 % interval of each that has counts by sentence in the next line."""
+    shown = {}
+    for name, text in figures.items():
+        shown[name] = text
+        if name in measures and len(measures[name].counts) > 1:
+            low, high = (_percent(end) for end in interval(measures[name]))
+            shown[f"{name}, 95 %"] = f"{low} to {high}"
+    return shown
 
 
 def _figures(scores: Scores) -> dict[str, str]:

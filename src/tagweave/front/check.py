@@ -167,23 +167,30 @@ class Checked:
         return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
 
     def _page(self, count: int | None) -> str:
-        return f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>check</title>\n{self._picture(count)}\n'
+        from tagweave import __version__
+        from tagweave.display.markup import page
 
-    def _picture(self, count: int | None) -> str:
-        from tagweave.display.markup import element, heat, joined, picture, share, word
+        return page(f"{self.corpus.path or 'corpus'}: labels that may be wrong", self._content(count), __version__)
+
+    def _content(self, count: int | None) -> str:
+        from tagweave.display.markup import distinct, element, heat, joined, share, word
 
         titles = ("suspicion", "line", _GIVEN, _RIVAL, "sentence")
         rows = [element("tr", *(element("th", title, scope="col") for title in titles))]
-        for suspect, row in zip(self.suspects(count), self.rows(count), strict=True):
+        suspects = self.suspects(count)
+        suspicions = distinct([suspect.suspicion for suspect in suspects])
+        for suspect, row, shown in zip(suspects, self.rows(count), suspicions, strict=True):
             before, marked, after = map(word, self._around(suspect))
             text = joined([before, element("mark", marked, style=f"background:{heat(0.5)}"), after], self._between)
             names = (f"{row[key]} {share(row[f'{key}_probability'])}" for key in (_GIVEN, _RIVAL))
-            number = element("td", share(suspect.suspicion), style=f"background:{heat(suspect.suspicion)}")
+            number = element("td", shown, style=f"background:{heat(suspect.suspicion)}")
             rows.append(element("tr", number, *(element("td", each) for each in (str(row["line"]), *names, text))))
-        return picture(element("div", str(self)), element("div", element("table", *rows), class_="wide"))
+        return joined([element("div", str(self)), element("div", element("table", *rows), class_="wide")])
 
     def _repr_html_(self) -> str:
-        return self._picture(min(_SHOWN, len(self.suspects())))
+        from tagweave.display.markup import picture
+
+        return picture(self._content(min(_SHOWN, len(self.suspects()))))
 
     def __str__(self) -> str:
         found, every = len(self.suspects()), len(self.found.suspects)

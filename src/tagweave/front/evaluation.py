@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
@@ -27,6 +27,7 @@ def evaluate(
     all_layers: bool = False,
     cluster: str | None = None,
     workers: int | None = None,
+    errors: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Report | LayerReports:
     """Compare systems with a gold standard: `print(evaluate(dev, {"mine": model}))`.
@@ -39,6 +40,7 @@ def evaluate(
         cluster: where tests of significance run: `local` (processes), `auto` or the address of a Ray cluster; by
             default in this process.
         workers: how many of them run at the same time.
+        errors: a file for every mistake in its sentence, by kind: a page (.html) or a table (.tsv).
         options: of `tagweave.evaluation.report.evaluate`: `training`, `punctuation`, `relations`.
 
     Raises:
@@ -73,7 +75,34 @@ def evaluate(
             f"{name} has all labels of the gold standard, and a layer {other} besides: {name}#{other} compares that one"
         )
     with executor_at(cluster, workers) as executor:
-        return evaluation(gold, outputs, executor=executor, **options)
+        report = evaluation(gold, outputs, executor=executor, **options)
+    if errors is not None:
+        _write_mistakes(fspath(errors), gold, outputs, report)
+    return report
+
+
+def _write_mistakes(path: str, gold: Corpus, outputs: Mapping[str, Corpus], report: Report | LayerReports) -> None:
+    """Write the mistakes of every system, of several layers one after the other."""
+    from tagweave import __version__
+    from tagweave.corpus.files import written
+    from tagweave.display.markup import page
+    from tagweave.evaluation.mistakes import content, mistakes, table
+    from tagweave.evaluation.report import LayerReports, systems_with_layer
+
+    found = {}
+    layers = report.reports if isinstance(report, LayerReports) else {"": report}
+    for layer, of_layer in layers.items():
+        own_gold = replace(gold, guideline=layer) if layer else gold
+        systems = systems_with_layer(layer, gold, outputs) if layer else outputs
+        for name, scores in of_layer.systems.items():
+            named = f"{name}, layer {layer}" if layer else name
+            found[named] = mistakes(own_gold, systems.get(name, outputs[name]), scores)
+    with written(path) as stream:
+        if path.lower().endswith((".html", ".htm")):
+            title = f"Mistakes against {gold.path}" if gold.path else "Mistakes"
+            stream.write(page(title, content(gold, found), __version__))
+        else:
+            stream.writelines(table(gold, found))
 
 
 def _with_layer_of(gold: Corpus, models: Mapping[str, Model]) -> Corpus:

@@ -125,7 +125,13 @@ def suspicions(
         for at, each in enumerate(said)
         for row in judge.suspects(at, each)
     ]
-    return Suspicions(asked, tokens, sorted(rows, key=lambda row: (-row.suspicion, row.sentence, row.start)))
+    return Suspicions(asked, tokens, sorted(rows, key=_rank))
+
+
+def _rank(suspect: Suspect) -> tuple[float, float, int, int]:
+    """Rank by suspicion; equal ones, to four digits, by how far the models prefer the rival."""
+    preference = suspect.rival_probability - suspect.given_probability
+    return -round(suspect.suspicion, 4), -preference, suspect.sentence, suspect.start
 
 
 def _check_size(corpus: Corpus, recipe: Recipe, folds: int) -> None:
