@@ -221,7 +221,7 @@ class Sums:
 
     def factored(self, rows: NDArray[np.int32], potential: Floats) -> Steps:
         """Return the pair marginals in their factors, for tokens in these rows."""
-        pairs = {}
+        pairs: dict[int, Floats] = {}
         for batch_row, exact in self.exact.items():
             pairs |= zip(self.rows_of(batch_row)[1:].tolist(), exact.pairs(), strict=True)
         exact_pairs = {at: pairs[row] for at, row in enumerate(rows.tolist()) if row in pairs} if pairs else {}
