@@ -144,7 +144,7 @@ def test_json_is_plain_and_whole():
     for other, names in zip((corpus("ab/N c/N", "d/V"), corpus("a/N b/N c/N", "d/V")), fields, strict=True):
         found = evaluate(gold, {"x": gold, "y": other}, corpus("ab c d")).to_json()
         assert json.loads(json.dumps(found, allow_nan=False)) == found
-        assert list(found) == ["gold", "sentences", "systems", "comparisons"]
+        assert list(found) == ["gold", "sentences", "systems", "comparisons", "calibrations"]
         assert list(found["systems"]) == ["x", "y"]
         assert {"randomisation_p", "wilcoxon_p", "difference", "metric"} < set(found["comparisons"][0])
         assert list(found["systems"]["y"]) == names.split()

@@ -38,9 +38,7 @@ def test_the_last_method_wins_of_those_that_are_level(scores: tuple[float, ...],
     assert auto._best(dict(zip(("single", "stacked", "coupled"), scores, strict=False)), small) == expected
 
 
-def test_sentences_that_judge_a_race_do_not_train_its_entrants(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sentences_that_judge_a_race_do_not_train_its_entrants(monkeypatch: pytest.MonkeyPatch) -> None:
     races = list[Any]()
 
     def seen(job: Any) -> None:
@@ -54,8 +52,6 @@ def test_sentences_that_judge_a_race_do_not_train_its_entrants(
     )
     with pytest.raises(TagweaveError, match="seen"):
         tw.train(train, [source], task="tag", method="auto")
-    assert "judged by sentences of TRAIN that are held out" in capsys.readouterr().err
-    assert [each.forms[0] for each in auto._part(train, 0.25)] == ["w3", "w7", "w11", "w15", "w19"]
     for job in races:
         held_out, target = ([each.forms[0] for each in corpus] for corpus in (job.dev, *job.data.targets))
         assert held_out == ["w0", "w5", "w10", "w15", "w20"] and not {*held_out} & {*target} and len(target) == 18

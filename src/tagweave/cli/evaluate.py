@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 def evaluate(
     gold: Annotated[str, argument("GOLD", "The gold standard, [G=]FILE[#LAYER].")],
-    systems: Annotated[list[str], argument("SYSTEM", "Outputs; the others are compared with the first.")],
+    systems: Annotated[list[str], argument("SYSTEM", "Outputs, or models; the others are compared with the first.")],
     train: Annotated[str | None, flag("FILE", "The training corpus, for scores of unknown words or spans.")] = None,
     layer: Annotated[str | None, flag("NAME", "The layer to compare, in files with several.")] = None,
     punctuation: Annotated[bool, switch("Whether punctuation counts in trees.")] = True,
     relations: Annotated[str, flag("universal|full", "Relations without or with their subtypes.")] = "universal",
+    reliability: Annotated[
+        str | None, flag("FILE.png", "Also draw how many answers of models are right, by their probability.")
+    ] = None,
     format: options.InputFormat = None,  # noqa: A002
     cluster: options.Cluster = None,
     workers: options.Workers = None,
@@ -38,10 +41,16 @@ def evaluate(
     The same words with labels: accuracy; with labels of spans (B-PER I-PER O): precision, recall and F of spans. Other
     words, or characters: precision, recall and F of words. Heads: attachment scores. For files with several layers,
     each layer that differs between files is reported; --layer or #LAYER selects one.
+
+    A model labels the text of the gold standard. How far its probabilities are to be believed is reported, too: the
+    expected calibration error, and how many answers of each tenth are right.
     """
     from tagweave.corpus.load import parse_argument
+    from tagweave.evaluation.report import Report
     from tagweave.exchange.load import load
+    from tagweave.front.description import is_model
     from tagweave.front.evaluation import evaluate as report_of
+    from tagweave.front.model import load_model
 
     if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:
         raise OptionError(f"found the system {repeated[0]} twice, expected each once")
@@ -49,19 +58,22 @@ def evaluate(
         raise OptionError(f"found --relations {relations}, expected universal or full")
     if errors is not None and not errors.lower().endswith((".html", ".htm", ".tsv")):
         raise OptionError(f"found --errors {errors}, expected a file .html or .tsv")
-    check_outputs([errors], [gold, *systems])
+    check_outputs([errors, reliability], [gold, *systems])
 
     def read(argument: str, unnamed: str | None = None) -> Corpus:
         of_layer = layer is not None and parse_argument(argument).layer is None
         return load(f"{argument}#{layer}" if of_layer else argument, format, unnamed)
 
+    models = [system for system in systems if is_model(system)]
+    if reliability and not models:
+        raise OptionError("found --reliability without a model, expected one: other outputs have no probabilities")
     gold_corpus = read(gold)
-    outputs = {system: read(system, gold_corpus.layer) for system in systems}
+    outputs = {each: load_model(each) if each in models else read(each, gold_corpus.layer) for each in systems}
     is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
     report = report_of(
         gold_corpus,
         outputs,
-        all_layers=not is_named,
+        all_layers=not is_named and not models,
         training=load(train, format) if train else None,
         punctuation=punctuation,
         relations="full" if relations == "full" else "universal",
@@ -69,6 +81,8 @@ def evaluate(
         workers=workers,
         errors=errors,
     )
+    if reliability and isinstance(report, Report):
+        report.plot(reliability)
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
     else:

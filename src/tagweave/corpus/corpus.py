@@ -79,6 +79,14 @@ class Corpus:
         """Return the corpus with other sentences."""
         return replace(self, sentences=tuple(sentences))
 
+    def part(self, share: float) -> Corpus:
+        """Return sentences from everywhere in the corpus, about this share of it."""
+        if share >= 1:
+            return self
+        return self.with_sentences(
+            sentence for at, sentence in enumerate(self) if int((at + 1) * share) > int(at * share)
+        )
+
     def map(self, step: Callable[[Sentence], Sentence]) -> Corpus:
         """Apply `step` to every sentence."""
         return self.with_sentences(step(sentence) for sentence in self.sentences)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Sized
     from pathlib import Path
 
+    from tagweave.evaluation.calibration import Calibration
+
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 CJK_FONTS = (
@@ -48,6 +50,18 @@ def intervals(
             axes.errorbar(range(len(groups)), middle, ends, capsize=2, label=readable(name), **style)
         axes.set_xticks(range(len(groups)), [readable(group) for group in groups], rotation=90, fontsize=7)
         axes.grid(axis="y", alpha=0.3)
+
+
+def reliability(path: Path, calibrations: Mapping[str, Calibration], title: str = "") -> None:
+    """Draw how many answers are right by their probability, a line for each calibration, as PNG."""
+    with figure(path, calibrations, "share that is right", title) as axes:
+        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle="dashed")
+        for number, (name, each) in enumerate(calibrations.items()):
+            points = [(one.probability, one.right) for one in each.bins if one.count]
+            label = readable(f"{name} (error {each.error:.3f})")
+            axes.plot(*zip(*points, strict=True), color=PALETTE[number], marker=MARKERS[number], label=label)
+        axes.set_xlabel("probability")
+        axes.grid(alpha=0.3)
 
 
 @contextmanager

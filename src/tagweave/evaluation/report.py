@@ -9,8 +9,9 @@ same metric.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -27,6 +28,8 @@ from tagweave.evaluation.tables import Printed, show, tables
 from tagweave.evaluation.words import WordScores, segmentations, training_words, word_scores
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import HeadLayer, Layer, Sentence
+    from tagweave.evaluation.calibration import Calibration
 
 Scores = Accuracy | SpanScores | WordScores | Attachment
 
@@ -60,6 +64,20 @@ class Report(Printed, Result):
     systems: Mapping[str, Scores]  # the scores of each system, all of the same type, in the order given
     # the first system against each of the others, for every metric that is defined for both
     comparisons: tuple[Comparison, ...]
+    # of systems that are models, how far their probabilities are to be believed
+    calibrations: Mapping[str, tuple[Calibration, ...]] = field(default_factory=dict)
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw how many answers of models are right by their probability, as PNG (needs matplotlib).
+
+        Raises:
+            ValueError: no system is a model with probabilities, or there are too many.
+            OSError: the file cannot be written.
+        """
+        from tagweave.evaluation.plots import reliability
+
+        kinds = [(name, each) for name, some in self.calibrations.items() for each in some]
+        reliability(Path(path), {f"{name}: {each.of}": each for name, each in kinds}, "Reliability")
 
     def render(self, console: Console | None = None, confusions: int = 10) -> None:
         show(self.content(confusions), console)

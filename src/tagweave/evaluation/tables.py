@@ -153,6 +153,20 @@ def tables(report: Report, confusions: int) -> Iterator[Table]:
                 system = UNDECIDED if confusion.system is None else confusion.system
                 add_row(table, confusion.gold, system, str(confusion.count))
             yield table
+    yield from _reliability(report)
+
+
+def _reliability(report: Report) -> Iterator[Table]:
+    """Yield a table of the bins of each model's answers; empty bins are left out."""
+    for name, kinds in report.calibrations.items():
+        for each in kinds:
+            title = f"{name}: reliability of {each.of}, expected calibration error {each.error:.3f}"
+            table = titled_table(title, ["probability", each.of, "mean probability", "right"], range(1, 4))
+            for bin_ in each.bins:
+                if bin_.count:
+                    shares = _percent(bin_.probability), _percent(bin_.right)
+                    add_row(table, f"{bin_.low:.1f} to {bin_.high:.1f}", f"{bin_.count:,}", *shares)
+            yield table
 
 
 def _summary(report: Report) -> Table:

@@ -16,7 +16,7 @@ from tagweave import __version__
 from tagweave.corpus.files import whole_file
 from tagweave.corpus.named import short_name
 from tagweave.front.corpora import load
-from tagweave.front.description import describe_model
+from tagweave.front.description import calibration_line, describe_model
 from tagweave.front.model import load_model
 from tagweave.models.hub import CARD, MODEL, PREFIX, endpoint, fetched, hub_name, told
 from tagweave.models.storage import describe_model as check_model
@@ -177,6 +177,10 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
     dev = about["about"].get("dev_score")
     if dev is not None:
         yield f"On the development data, by which the iteration was chosen: {100 * dev:.2f}."
+        yield ""
+    if "calibration" in about["about"]:
+        line = calibration_line(about["about"]["calibration"])
+        yield f"Probabilities are calibrated: scores are divided by a {cell(line)}. That changes no label."
         yield ""
     if not scored:
         yield "Not measured on test data."

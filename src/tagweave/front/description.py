@@ -30,14 +30,14 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
     from tagweave.exchange.load import load, reading
     from tagweave.training.inspection import suspicions
 
-    if _is_model(argument):
+    if is_model(argument):
         return describe_model(argument)
     corpus = load(argument, format)
     how = {"reading": reading(argument, corpus.layer, format), "warnings": [*suspicions(corpus)]}
     return {**describe_corpus(corpus), **how}
 
 
-def _is_model(path: str) -> bool:
+def is_model(path: str) -> bool:
     """Whether a file begins like one of safetensors or like a model of another program, or a name is one of the hub."""
     from tagweave.models.hub import PREFIX
     from tagweave.models.storage import is_foreign
@@ -192,6 +192,19 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
     }
 
 
+def calibration_line(facts: Mapping[str, Any]) -> str:
+    """Say what probabilities were calibrated on, and what that changed there."""
+    name = facts.get("file") or "the development data"
+    errors = [_errors(facts, f"{facts.get('tokens', 0):,} tokens")]
+    if spans := facts.get("spans"):
+        errors.append(_errors(spans, f"{spans.get('count', 0):,} spans as wholes"))
+    return f"temperature {facts['temperature']:g}; expected calibration error on {name}: {'; '.join(errors)}"
+
+
+def _errors(facts: Mapping[str, Any], what: str) -> str:
+    return f"{facts.get('before', 0):.3f} before, {facts.get('after', 0):.3f} after ({what})"
+
+
 def model_lines(model: dict[str, Any]) -> Iterator[str]:
     """The lines that `info` prints for a model."""
     about = model["about"]
@@ -225,6 +238,8 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
         yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")
     if "dev_scores" in about:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
+    if "calibration" in about:
+        yield f"  probabilities: {calibration_line(about['calibration'])}"
     for field, what in (("lexicons", "words"), ("gazetteers", "phrases"), ("clusters", "words in clusters")):
         for file in plan.get(field, ()):
             yield (f"  with {file['path']}: {file['size']:,} {what}, sha256 {file['sha256'][:12]}")

@@ -17,6 +17,7 @@ from tagweave.front.options import check_names
 from tagweave.streams import say
 
 if TYPE_CHECKING:
+    from tagweave.evaluation.calibration import Calibration
     from tagweave.evaluation.divergence import Divergence, TreeDivergence
     from tagweave.evaluation.report import LayerReports, Report
 
@@ -51,7 +52,7 @@ def evaluate(
         TypeError: something else in place of the gold standard, the systems or the options.
     """
     from tagweave.cluster.executor import executor_at
-    from tagweave.evaluation.report import copies, evaluate_layers, layers_of
+    from tagweave.evaluation.report import LayerReports, copies, evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as evaluate_layer
 
     if not isinstance(systems, Mapping):
@@ -78,7 +79,12 @@ def evaluate(
         report = evaluation(gold, outputs, executor=executor, **options)
     if errors is not None:
         _write_mistakes(fspath(errors), gold, outputs, report)
-    return report
+    if isinstance(report, LayerReports):
+        return report
+    found = {
+        name: _calibrations(gold, each, outputs[name]) for name, each in systems.items() if isinstance(each, Model)
+    }
+    return replace(report, calibrations={name: kinds for name, kinds in found.items() if kinds})
 
 
 def _write_mistakes(path: str, gold: Corpus, outputs: Mapping[str, Corpus], report: Report | LayerReports) -> None:
@@ -103,6 +109,12 @@ def _write_mistakes(path: str, gold: Corpus, outputs: Mapping[str, Corpus], repo
             stream.write(page(title, content(gold, found), __version__))
         else:
             stream.writelines(table(gold, found))
+
+
+def _calibrations(gold: Corpus, model: Model, output: Corpus) -> tuple[Calibration, ...]:
+    from tagweave.evaluation.calibration import calibrations
+
+    return tuple(each for each in calibrations(model.trained, gold, output, model.threads) if each.count)
 
 
 def _with_layer_of(gold: Corpus, models: Mapping[str, Model]) -> Corpus:

@@ -56,6 +56,23 @@ class ArcScoring(ABC):
         """
 
 
+class CalibratedArcScoring(ArcScoring):
+    """The scores of another scoring divided by a temperature, for probabilities alone."""
+
+    def __init__(self, scoring: ArcScoring, temperature: float) -> None:
+        self._scoring, self._temperature = scoring, temperature
+
+    def scores(self, batch: ArcBatch) -> Floats:
+        scores = self._scoring.scores(batch)
+        scores /= self._temperature
+        return scores
+
+    def add_gradient(
+        self, batch: ArcBatch, d_scores: Floats, gradient: Floats, threshold: float = 0.0
+    ) -> Blocks | None:
+        return self._scoring.add_gradient(batch, d_scores / self._temperature, gradient, threshold)
+
+
 class ArcParameters(Parameters):
     """The parameters of a scorer of arcs."""
 

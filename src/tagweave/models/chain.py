@@ -21,7 +21,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.models.batches import chunk_bounds
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.packing import Arrays
-from tagweave.models.scorer import ChainScoring, Floats, ScorerParameters
+from tagweave.models.scorer import CalibratedScoring, ChainScoring, Floats, ScorerParameters, temperature_in
 from tagweave.structures import CHAIN
 from tagweave.structures.chain import Chain, ChainScores, best_labels, log_partitions, pair_marginals
 from tagweave.structures.lockstep import Batch, Steps, Sums
@@ -95,7 +95,7 @@ class ChainModel:
             labels[tokens] = best_labels(scores, evidence.sentence_ptr)
             labels[tokens][at] = others
 
-        self._over_chunks(encoded, run, threads, scoring)
+        self._over_chunks(encoded, run, threads, scoring or self.scoring.prepared(encoded))
         return labels
 
     def marginals(
@@ -116,7 +116,7 @@ class ChainModel:
 
     def pair_marginals(self, encoded: Encoded, sentence: int, masks: Masks | None = None) -> tuple[Floats, Floats]:
         """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
-        scores = self.scoring.scores(encoded, sentence, sentence + 1)
+        scores = self.calibrated.scores(encoded, sentence, sentence + 1)
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, masks)
         return sums.marginals()[batch.rows], pair_marginals(sums, batch, scores.transitions)
 
@@ -150,7 +150,7 @@ class ChainModel:
         """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], best first."""
         if k < 1:
             raise ValueError(f"found k = {k}, expected 1 or more")
-        scores, evidence = self.scoring.scores(encoded, sentence, sentence + 1), encoded.evidence
+        scores, evidence = self.calibrated.scores(encoded, sentence, sentence + 1), encoded.evidence
         if masks is not None:
             decode.exclude(scores.emission, evidence.part(sentence, sentence + 1).sets, self._in_precision(masks))
         return Chain.k_best(scores, self._batch(encoded, sentence, sentence + 1, None), k)
@@ -159,7 +159,7 @@ class ChainModel:
         self, encoded: Encoded, sentence: int, n: int, seed: int = 0, masks: Masks | None = None
     ) -> NDArray[np.int32]:
         """int32[n, L]: n label sequences of one sentence, drawn from their distribution."""
-        scores = self.scoring.scores(encoded, sentence, sentence + 1)
+        scores = self.calibrated.scores(encoded, sentence, sentence + 1)
         return Chain().samples(scores, self._batch(encoded, sentence, sentence + 1, masks), n, seed)
 
     def sequence_scores(self, encoded: Encoded, labels: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
@@ -198,6 +198,12 @@ class ChainModel:
     def scoring(self) -> ChainScoring:
         return self.parameters.scoring(self.weights)
 
+    @cached_property
+    def calibrated(self) -> ChainScoring:
+        """The scores that probabilities come from: divided by the temperature that development data taught."""
+        temperature = temperature_in(self.about)
+        return self.scoring if temperature == 1 else CalibratedScoring(self.scoring, temperature)
+
     @property
     def linear(self) -> ChainParameters:
         if not isinstance(self.parameters, ChainParameters):
@@ -212,7 +218,7 @@ class ChainModel:
         given: ChainScoring | None = None,
     ) -> None:
         """Call `run` with the scores of every batch of sentences, on several threads."""
-        scoring, bounds = given or self.scoring.prepared(encoded), chunk_bounds(encoded, len(self.space))
+        scoring, bounds = given or self.calibrated.prepared(encoded), chunk_bounds(encoded, len(self.space))
 
         def chunk(first: int, last: int) -> None:
             run(first, last, scoring.scores(encoded, first, last))

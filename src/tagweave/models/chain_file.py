@@ -81,6 +81,8 @@ _PLAN = record(
     {"ratio_corpus": nullable(record(_FILE, others=True))},
     others=True,
 )
+_ERRORS = {"before": number(0, 1), "after": number(0, 1)}
+_CALIBRATION = {"file": text, "tokens": whole(), **_ERRORS, "spans": record({}, {"count": whole(), **_ERRORS})}
 ABOUT = record(
     {},
     {
@@ -101,6 +103,7 @@ ABOUT = record(
         "iterations": whole(),
         "round": whole(),
         "dev_score": nullable(number()),
+        "calibration": record({"temperature": number(0.01, 100)}, _CALIBRATION),
         "guided": number(0, 1),
         "dev_scores": mapping_of(number()),
         "steps": mapping_of(record({"method": text, "iterations": whole(), "dev_score": nullable(number())})),

@@ -7,7 +7,7 @@ A new scorer is a file with a subclass of `ScorerParameters` and one of `ChainSc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,11 @@ Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Parts of a weight vector: start[i] .. stop[i] - 1."""
 _OF_SCHEME = {"transition": 2, "start": 1, "end": 1}  # the arrays of a transition scheme, and how many axes they have
+
+
+def temperature_in(about: Mapping[str, Any]) -> float:
+    """Return the temperature of a model by what is known about it; 1 if none was fitted."""
+    return float(about.get("calibration", {}).get("temperature", 1))
 
 
 class Parameters(ABC):
@@ -88,6 +93,25 @@ class ChainScoring(ABC):
 
     def finish_pass(self, others: Sequence[Any], encoded: Encoded, gradient: Floats) -> None:  # noqa: B027
         """Add the gradient that this thread and others have not added yet, after a full pass."""
+
+
+class CalibratedScoring(ChainScoring):
+    """The scores of another scoring divided by a temperature, for probabilities alone."""
+
+    def __init__(self, scoring: ChainScoring, temperature: float) -> None:
+        self._scoring, self._temperature, t = scoring, temperature, scoring.transitions
+        cooled = (each / temperature for each in (t.score, t.start_score, t.end_score))
+        self.transitions = TransitionScores.of_scores(*cooled)
+
+    def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
+        self._scoring.write(encoded, first, last, scores)
+        scores /= self._temperature
+
+    def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
+        self._scoring.add_gradient(encoded, first, last, emission / self._temperature, gradient)
+
+    def prepared(self, encoded: Encoded) -> CalibratedScoring:
+        return CalibratedScoring(self._scoring.prepared(encoded), self._temperature)
 
 
 class ScorerParameters(Parameters):

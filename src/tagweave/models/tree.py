@@ -15,10 +15,10 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import check_lengths, given_columns
 from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.arc_scorer import ArcBatch, ArcParameters, ArcScoring
+from tagweave.models.arc_scorer import ArcBatch, ArcParameters, ArcScoring, CalibratedArcScoring
 from tagweave.models.batches import batch_bounds
 from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested
-from tagweave.models.scorer import Floats
+from tagweave.models.scorer import Floats, temperature_in
 from tagweave.structures import TREE
 from tagweave.structures.tree import Tree, are_whole, exclude, tree_structure, word_scores
 
@@ -83,6 +83,12 @@ class TreeModel:
             aligned[:] = self.weights
         return self.parameters.scoring(aligned)
 
+    @cached_property
+    def calibrated(self) -> ArcScoring:
+        """The scores that probabilities come from: divided by the temperature that development data taught."""
+        temperature = temperature_in(self.about)
+        return self.scoring if temperature == 1 else CalibratedArcScoring(self.scoring, temperature)
+
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
         """The encoded sentences with all columns that the model uses, and the evidence of a layer."""
         check_lengths(sentences)
@@ -122,7 +128,7 @@ class TreeModel:
         probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
-            scores = self.scoring.scores(batch)
+            scores = self.calibrated.scores(batch)
             own = structure.restricted_product(scores, batch) if evidence else structure.sums(scores, batch)
             probabilities[cells[batch.first] : cells[batch.last]] = own.marginals[: batch.cells[-1]]
             log_z[batch.first : batch.last] = own.log_z
@@ -136,7 +142,7 @@ class TreeModel:
 
         def run(batch: ArcBatch) -> None:
             own = heads[first_token[batch.first] : first_token[batch.last]]
-            of_words = word_scores(self.scoring.scores(batch), batch, own)
+            of_words = word_scores(self.calibrated.scores(batch), batch, own)
             sentence = np.repeat(np.arange(batch.first, batch.last), batch.lengths)
             np.add.at(scores, sentence, np.where(own < 0, -np.inf, of_words))
 
@@ -147,12 +153,12 @@ class TreeModel:
         """For every sentence, its n <= k best trees, int32[n, L], and their scores, best first."""
         for sentence in range(len(encoded)):
             batch = self.parameters.batch(encoded, sentence, sentence + 1)
-            yield self._structure().k_best(self.scoring.scores(batch), batch, k)
+            yield self._structure().k_best(self.calibrated.scores(batch), batch, k)
 
     def samples(self, encoded: EncodedArcs, sentence: int, n: int, seed: int = 0) -> NDArray[np.int32]:
         """int32[n, L]: the heads of n trees of one sentence, drawn from the distribution under evidence."""
         batch = self.parameters.batch(encoded, sentence, sentence + 1)
-        return self._structure().samples(self.scoring.scores(batch), batch, n, seed)
+        return self._structure().samples(self.calibrated.scores(batch), batch, n, seed)
 
     def _structure(self, projective: bool | None = None) -> Tree:
         return tree_structure(self.single_root, self.projective if projective is None else projective)

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
+from tagweave.corpus.named import short_name
 from tagweave.errors import CorpusError
 from tagweave.exchange.tokenization import Tokenization
 from tagweave.labels import PARSE, SPANS
 from tagweave.learning.run import Run
 from tagweave.models.storage import save_model
 from tagweave.structures import TREE
+from tagweave.training.calibration import calibrated
 from tagweave.training.chain_problem import sample_line
 from tagweave.training.corpora import LookupFiles
 from tagweave.training.coupled import refuse_contradictions
@@ -36,7 +38,7 @@ from tagweave.training.system import System, system_of
 
 if TYPE_CHECKING:
     from tagweave.training.corpora import TrainingData
-    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.plan import FileReference, TrainingPlan
     from tagweave.training.sharded_job import Shards
 
 
@@ -233,6 +235,12 @@ class Training:
         forms = (sentence.forms for corpus in targets for sentence in corpus)
         return {"tokens": Tokenization.of_forms(forms).to_json()}
 
+    def calibrated(self, judged: Sequence[tuple[Any, Corpus]], dev: FileReference | None) -> Training:
+        """Return the training with a model whose probabilities suit corpora that models have not seen."""
+        name = short_name(dev.path) if dev else ""
+        model = calibrated(self.fitted.model, judged, self.job.recipe, name)
+        return replace(self, fitted=replace(self.fitted, model=model))
+
     def save(self, path: Path) -> None:
         """Write the model with the record of its making, and report its score."""
         fitted, job = self.fitted, self.job
@@ -245,7 +253,7 @@ class Training:
 
 
 def train(job: Job, compare: bool = True) -> Training:
-    """Carry out a job.
+    """Carry out a job, and fit the temperature of its model to development data (`calibration`).
 
     If `compare`, a model that learned from sources is compared on the development data with one of TRAIN alone, which
     is trained first and has its own checkpoint. A method that the user named is not overruled, but a warning says that
@@ -254,6 +262,14 @@ def train(job: Job, compare: bool = True) -> Training:
     Raises:
         KeyboardInterrupt: the user stopped training before the model itself was begun.
     """
+    training = _train(job, compare)
+    fitted, dev = training.fitted, training.job.dev
+    if not compare or job.is_trial or dev is None or fitted.outcome.interrupted or not job.run.schedule.selects:
+        return training
+    return training.calibrated([(fitted.model, dev)], job.plan.dev)
+
+
+def _train(job: Job, compare: bool) -> Training:
     begin, tell = time.perf_counter(), job.run.tell
     job = decided(job)
     job.tell_seeds()
@@ -293,12 +309,12 @@ def _with_better_roles(job: Job, fitted: Fitted, begin: float) -> Training:
     """Return the training in which development data and TRAIN exchange their roles if that is better, or this one."""
     scores: dict[str, float] = {}
     try:
-        if (found := exchanged(job, fitted)) is not None:
-            other, expected = found
-            training = train(other)
+        if (better := exchanged(job, fitted)) is not None:
+            training = train(better.job)
             training.fitted.outcome.check_finished()
             assert fitted.outcome.score is not None  # noqa: S101 - it was compared
-            scores = {"labels of TRAIN": fitted.outcome.score, "development data as TRAIN": expected}
+            scores = {"labels of TRAIN": fitted.outcome.score, "development data as TRAIN": better.expected}
+            training = training.calibrated(better.judged, job.plan.dev)
             return replace(training, scores=scores, seconds=time.perf_counter() - begin)
     except KeyboardInterrupt:
         fitted = replace(fitted, outcome=replace(fitted.outcome, interrupted=True))

@@ -14,10 +14,11 @@ Its rate is the usual one. With the rate of other models that keep to a share of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _PSEUDO = 5.0  # tokens of each type that are said right
 _PARTS = 4  # of development data, to see what they teach
+_FEW, _PARTS_OF_FEW = 5_000, 10  # tokens, of which a model of three quarters has learned too little to tell
 _NAMES = ("noisy", "train")  # of the guideline of TRAIN beside development data
 _NOISY = 0.12  # of clean labels of NoiseBench a model misses 0.07, of five of six noisy ones 0.16 to 0.33
 _LEAST = 1e-6  # of the largest likelihood of a label, below which another is excluded
@@ -110,12 +112,20 @@ def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
     return replace(second if found > score else fitted, doubted=fitted.model)
 
 
-def exchanged(job: Job, fitted: Fitted) -> tuple[Job, float] | None:
-    """Return the job in which development data are TRAIN and TRAIN follows another guideline, and its expected score.
+class Exchange(NamedTuple):
+    """A job in which development data are TRAIN, and TRAIN follows another guideline."""
 
-    Returns `None` unless models of folds of the development data, which look at the labels of the model of TRAIN, say
-    that it will be better than the model. They score sentences that they have not seen, the model is scored on those
-    that chose its iteration.
+    job: Job
+    expected: float  # the score of models of parts of the development data on the rest
+    judged: list[tuple[ChainModel, Corpus]]  # these models, each with the sentences that it has not seen
+
+
+def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
+    """Return the job in which development data and TRAIN exchange their roles.
+
+    Returns `None` if models of folds of the development data, which look at the labels of the model of TRAIN, are worse
+    than the model by more than the standard error of its score. They have seen a part of the development data, and
+    score the rest; the model is scored on sentences that chose its iteration.
 
     Raises:
         KeyboardInterrupt: the user stopped the training of a fold.
@@ -128,14 +138,16 @@ def exchanged(job: Job, fitted: Fitted) -> tuple[Job, float] | None:
     if len(dev) < _PARTS or any(name in each.layers for corpus in (dev, *job.data.corpora) for each in corpus):
         return None
     file = CorpusFile(plan.dev.argument, dev, plan.dev.sha256)
-    score, expected = fitted.outcome.score, _guided_score(file.called(name).corpus, fitted.doubted, job)
+    judged = list(_guided(file.called(name).corpus, fitted.doubted, job))
+    tagged = (each for model, held_out in judged for each in ChainPredictor(model).tag(_bare(held_out)))
+    scores = span_scores(file.called(name).corpus, judged[0][1].with_sentences(tagged)).spans
+    score, expected, spans = fitted.outcome.score, scores.f, scores.gold
+    least = score - sqrt(score * (1 - score) / max(1, spans))
     own, train = plan.dev.path or "DEV", " ".join(each.path or "TRAIN" for each in plan.target)
     what = f"{own} as TRAIN, with the labels of {train} as those of another guideline"
-    is_better = expected > score
-    tell(
-        f"{what}: {expected:.4f} on parts that are held out, {'better' if is_better else 'no better'} than {score:.4f}"
-    )
-    if not is_better:
+    comparison = "better than" if expected > score else "level with" if expected >= least else "worse than"
+    tell(f"{what}: {expected:.4f} on parts that are held out, {comparison} {score:.4f}")
+    if expected < least:
         return None
     tell(f"so {own} is TRAIN, and {train} is `sources={name}=FILE` (`span_confidence=1` would keep their roles)")
     sources = tuple(each.called(name) for each in job.data.files)
@@ -148,22 +160,25 @@ def exchanged(job: Job, fitted: Fitted) -> tuple[Job, float] | None:
         dev=None,
         run=job.run.without_checkpoint(),
     )
-    return job.with_method(AUTO if len(dev) >= RACED else usual(job.recipe.structure)), expected
+    return Exchange(job.with_method(AUTO if len(dev) >= RACED else usual(job.recipe.structure)), expected, judged)
 
 
-def _guided_score(dev: Corpus, guide: ChainModel, job: Job) -> float:
-    """Return the score of models of parts of development data, guided by a model, on the sentences that each lacks.
+def _guided(dev: Corpus, guide: ChainModel, job: Job) -> Iterator[tuple[ChainModel, Corpus]]:
+    """Yield models of parts of development data, guided by a model, each with the sentences that it lacks.
 
     Parts are stretches of sentences: names are repeated within a document, which would make models look better.
     """
-    recipe, tagged = replace(job.recipe, sample=()), list[Sentence]()
-    for part in range(_PARTS):
-        start, stop = (len(dev) * at // _PARTS for at in (part, part + 1))
+    recipe = replace(job.recipe, sample=())
+    parts = _PARTS if dev.tokens() > _FEW else min(_PARTS_OF_FEW, len(dev))
+    for part in range(parts):
+        start, stop = (len(dev) * at // parts for at in (part, part + 1))
         rest = dev.with_sentences([*dev.sentences[:start], *dev.sentences[stop:]])
         model = fit_guided([rest], guide, recipe, None, job.run.aside()).finished_model()
-        held_out = (replace(each, layers={}) for each in dev.sentences[start:stop])
-        tagged += ChainPredictor(model, recipe.threads).tag(held_out)
-    return span_scores(dev, dev.with_sentences(tagged)).spans.f
+        yield model, dev.with_sentences(dev.sentences[start:stop])
+
+
+def _bare(corpus: Corpus) -> Iterator[Sentence]:
+    return (replace(each, layers={}) for each in corpus)
 
 
 def _is_learnable(job: Job, dev: Corpus) -> bool:

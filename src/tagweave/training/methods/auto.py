@@ -18,7 +18,6 @@ from tagweave.training.methods import pipeline
 from tagweave.training.methods.method import Method, Options
 
 if TYPE_CHECKING:
-    from tagweave.corpus.corpus import Corpus
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.fit import Fitted
     from tagweave.training.job import Job
@@ -144,10 +143,10 @@ def _small(job: Job) -> Job:
     of_target = _TARGET / max(1, sum(corpus.tokens() for corpus in data.targets))
     of_sources = _SOURCE / max(1, sum(corpus.tokens() for corpus in data.sources))
     parts = [
-        replace(each, corpus=_part(each.corpus, of_target if each.guideline == data.target else of_sources))
+        replace(each, corpus=each.corpus.part(of_target if each.guideline == data.target else of_sources))
         for each in files
     ]
-    dev = _part(dev, _DEV / max(1, dev.tokens()))
+    dev = dev.part(_DEV / max(1, dev.tokens()))
     schedule = replace(job.run.schedule, iterations=_ITERATIONS, patience=_ITERATIONS)
     data, plan = replace(data, files=tuple(parts)), replace(job.plan, average_seeds=1)
     return replace(job, plan=plan, data=data, dev=dev, run=job.run.aside(schedule), is_trial=True)
@@ -157,15 +156,6 @@ def _without_held_out(file: CorpusFile) -> CorpusFile:
     """Return a file without the sentences that judge a race."""
     sentences = (sentence for at, sentence in enumerate(file.corpus) if at % _HELD_OUT)
     return replace(file, corpus=file.corpus.with_sentences(sentences))
-
-
-def _part(corpus: Corpus, share: float) -> Corpus:
-    """Return sentences from everywhere in a corpus, about this share of it."""
-    if share >= 1:
-        return corpus
-    return corpus.with_sentences(
-        sentence for at, sentence in enumerate(corpus) if int((at + 1) * share) > int(at * share)
-    )
 
 
 def _fit(job: Job) -> Any:

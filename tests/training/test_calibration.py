@@ -1,0 +1,102 @@
+"""Temperatures: probabilities that are as often right as they say."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tagged import tagged
+
+import tagweave as tw
+from tagweave.corpus.corpus import Corpus
+from tagweave.evaluation.calibration import calibration
+from tagweave.models.ranking import probable_spans, span_probabilities
+from treebank import treebank
+
+
+def test_the_error_is_the_mean_distance_of_bins_from_what_is_right() -> None:
+    """Of two answers at 0.95 one is right, of four at 0.3 one, and 1 belongs to the last bin."""
+    found = calibration("tokens", [0.95, 0.95, 0.3, 0.3, 0.3, 0.3, 1.0], [True, False, True, False, False, False, True])
+    assert found.count == 7 and found.bins[3].count == 4 and found.bins[9].count == 3
+    assert (found.bins[3].probability, found.bins[3].right) == (pytest.approx(0.3), 0.25)
+    assert found.error == pytest.approx((4 * 0.05 + 3 * (2.9 / 3 - 2 / 3)) / 7)
+    assert np.isnan(calibration("spans", [], []).error)
+
+
+def noisy(seed: int, size: int, share: float, labels: str = "NV") -> Corpus:
+    """Words `n` and `v` of two letters each, some with the other label."""
+    draw = random.Random(seed)
+    texts = []
+    for _ in range(size):
+        words = [draw.choice("nv") for _ in range(8)]
+        pairs = zip(words, (draw.random() < share for _ in words), strict=True)
+        texts.append(
+            " ".join(f"{word}{draw.choice('ab')}/{labels[(word == 'v') != is_wrong]}" for word, is_wrong in pairs)
+        )
+    return tagged("tag", *texts)
+
+
+def test_a_temperature_makes_a_model_as_sure_as_it_is_right(tmp_path: Any) -> None:
+    """Labels do not change, all probabilities agree, and the file keeps them."""
+    train, dev = noisy(0, 30, 0.0), noisy(1, 60, 0.2)
+    model = tw.train(train, dev=dev, iterations=8)
+    facts = model.about["calibration"]
+    assert facts["temperature"] > 1.5 and facts["tokens"] == 480 and facts["after"] < 0.05 < facts["before"]
+    test = noisy(2, 60, 0.2)
+    (found,) = model.evaluate(test).calibrations["the model"]
+    assert found.of == "tokens" and found.count == 480 and found.error < 0.06
+    trained = model.trained
+    encoded = trained.encoder.encode(list(test), 1)
+    gamma, log_z = trained.marginals(encoded)
+    plain = type(trained)(trained.parameters, trained.encoder, trained.weights)
+    assert_allclose(trained.best(encoded), plain.best(encoded))
+    assert gamma.max() < plain.marginals(encoded)[0].max()
+    assert_allclose(gamma[:8], trained.pair_marginals(encoded, 0)[0], rtol=1e-4)
+    _, scores = trained.k_best(encoded, 0, 1)
+    assert_allclose(trained.sequence_scores(encoded, trained.best(encoded))[0], scores[0], rtol=1e-5)
+    best = model.k_best(test[0], 1)[0]
+    assert best.probability == pytest.approx(float(np.exp(scores[0] - log_z[0])), rel=1e-3)
+    model.save(tmp_path / "model")
+    assert_allclose(tw.load_model(tmp_path / "model").probabilities(test[0]), model.probabilities(test[0]), rtol=1e-4)
+
+
+def test_spans_as_wholes_have_the_probabilities_of_all_spans() -> None:
+    train = tagged("tag", "Ann/B-PER Lee/I-PER met/O Bo/B-PER in/O York/B-LOC", "in/O Rome/B-LOC Ann/B-PER Lee/I-PER")
+    for coding in ("BIOES", "IOB2"):
+        model = tw.train(train, task="spans", coding=coding, iterations=3).trained
+        encoded = model.encoder.encode(list(train), 1)
+        gamma, pairs = model.pair_marginals(encoded, 1)
+        spans = sorted(probable_spans(gamma, pairs, model.space.names, 1e-5))
+        start, stop = (np.array([each[at] + 6 for each in spans]) for at in (0, 1))
+        found = span_probabilities(model, encoded, start, stop, [each.label for each in spans], model.space.views[0])
+        assert len(spans) > 5
+        assert_allclose(found, [each.probability for each in spans], rtol=1e-3, atol=1e-5)
+
+
+def test_segmenters_and_parsers_have_temperatures() -> None:
+    """Also words with tags, and spans, with the errors of spans; where tokens are few, there is none."""
+    words = noisy(3, 30, 0.0)
+    chinese = str.maketrans("nvab", "甲乙丙丁")
+    words = words.map(lambda each: replace(each, forms=tuple(form.translate(chinese) for form in each.forms)))
+    trees = Corpus(tuple(treebank(40)), "head", path="trees")
+    spans = noisy(4, 40, 0.1, labels="OB")
+    spans = spans.map(lambda each: each.with_layer("tag", [("B-X",) if c == ("B",) else c for c in each.layers["tag"]]))
+    for corpus, task, kind in (
+        (words, "segment", "words"),
+        (words, "segtag", "words"),
+        (trees, "parse", "heads"),
+        (spans, "spans", "spans"),
+    ):
+        options: dict[str, Any] = {"method": "single"} if task == "segtag" else {}
+        model = tw.train(corpus, dev=corpus.with_sentences(corpus[1:]), task=task, iterations=1, **options)
+        facts = model.about["calibration"]
+        assert facts["after"] <= facts["before"] + 0.02, task
+        assert ("spans" in facts) == (task == "spans")
+        found = model.evaluate(corpus).calibrations["the model"]
+        assert found[-1].of == kind and found[-1].count > 100, task
+    few = tw.train(words, dev=words.with_sentences(words[:2]), iterations=1)
+    assert "calibration" not in few.about
