@@ -141,6 +141,8 @@ _PAGE_STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0; }
 main { margin: 0 auto; padding: 1rem; max-width: 80rem; }
+main.tagweave td { text-align: start; vertical-align: top; }
+main.tagweave td:last-child:nth-child(n + 3) { min-width: 18rem; }
 """
 
 
@@ -150,7 +152,7 @@ def page(title: str, content: str, version: str, style: str = STYLE, class_: str
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"{element('title', title)}\n<style>{_PAGE_STYLE}{style}</style>\n</head>\n<body>\n"
+        f"{element('title', title)}\n<style>{style}{_PAGE_STYLE}</style>\n</head>\n<body>\n"
         f'<main class="{class_}">\n{content}\n{written}\n</main>\n</body>\n</html>\n'
     )
 

@@ -85,11 +85,12 @@ class Input:
         """
         if self.format not in (plain.RAW, plain.SEGMENTED):
             return sentence
+        if form is not conllu.FORMAT:
+            return replace(sentence, comments=()) if sentence.comments else sentence
         between = "" if self.format is plain.RAW else " "
         kept = (each.removeprefix(conllu.TEXT) for each in given.comments)
         text = next(kept, between.join(given.forms))
-        sentence = replace(sentence, comments=())
-        return conllu.of_text(sentence, text, number) if form is conllu.FORMAT else sentence
+        return conllu.of_text(replace(sentence, comments=()), text, number)
 
     def note_on_tokens(self, sentences: Sequence[Sentence]) -> str:
         """Return a note if these tokens look otherwise than those that the model learned from; or ""."""
