@@ -11,7 +11,6 @@ from sqlalchemy import event
 
 from tagweave.annotate import slots
 from tagweave.annotate.assignment import ContendedError, Desk, RefusedError, is_passed
-from tagweave.annotate.questions import Ranking
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import (
     CANNOT_TELL,
@@ -21,6 +20,7 @@ from tagweave.annotate.task import (
     Answer,
     Candidate,
     Purpose,
+    Ranking,
     Rule,
     Settings,
     Status,

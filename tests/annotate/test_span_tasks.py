@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from made_tasks import OpenStore
 
 from tagweave.annotate import retraining, selection
 from tagweave.annotate.intake import put_known, put_known_spans, put_spans, put_uncertain
+from tagweave.annotate.ranked import ranked
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose, Status
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Asks, Candidate, Purpose, Settings, Status
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span, labels_of
@@ -62,6 +64,25 @@ def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]
 
 
 class TestByAModel:
+    def test_the_list_for_other_tools_has_the_order_of_the_server(self, tagger: ChainPredictor, tmp_path: Path) -> None:
+        of_words = toy(0, 6).map(
+            lambda each: each.with_layer(GUIDELINE, [(x[-3:],) for (x,) in each.layers[GUIDELINE]])
+        )
+        words = ChainPredictor(fit([of_words], Recipe(), run=Run(Schedule(2))).model)
+        for number, (model, strategy) in enumerate(product((tagger, words), selection.STRATEGIES)):
+            store = Store.open(f"sqlite:///{tmp_path}/{number}.db", Settings(window=1, gold_share=0))
+            put_uncertain(store, RAW, model, 0.5, strategy=strategy)
+            person, served = store.add_annotator("ada").id, []
+            while (lease := store.claim(person)) is not None:
+                store.answer(person, lease.task_id, CANNOT_TELL)
+                served.append(lease.task)
+            store.close()
+            listed = ranked(model, RAW, 0.5, strategy=strategy)
+            assert [(each.sentence.location.line, each.start, each.uncertainty) for each in listed] == [
+                (each.sentence.location.line, each.start, each.uncertainty) for each in served
+            ]
+            assert len(listed) == (15 if model is tagger else 90)
+
     def test_the_least_certain_fifth_with_probable_spans(self, store: Store, tagger: ChainPredictor) -> None:
         assert put_uncertain(store, RAW, tagger) == 6
         found = asked(store)

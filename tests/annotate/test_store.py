@@ -30,10 +30,19 @@ from sqlalchemy.exc import DBAPIError
 from tagweave.annotate import database
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database
-from tagweave.annotate.questions import Ranking
 from tagweave.annotate.record import standing
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Candidate, Purpose, Settings, Status
+from tagweave.annotate.task import (
+    CANNOT_TELL,
+    NOT_A_WORD,
+    WORD,
+    AnnotationTask,
+    Candidate,
+    Purpose,
+    Ranking,
+    Settings,
+    Status,
+)
 from tagweave.corpus.sentence import Location, Sentence
 
 

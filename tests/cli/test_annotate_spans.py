@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,6 +80,33 @@ def test_a_model_asks_and_the_next_one_learns(run: Run, files: Path) -> None:
     ]
     run("tag", "--retag", model.path, files / "new.conll", "-o", files / "out.conll")
     store.close()
+
+
+def test_a_model_lists_what_to_ask_for_other_tools(run: Run, files: Path) -> None:
+    model, text = files / "first.model", files / "raw.txt"
+    write(files / "train.conll", [row.replace("upper\t", "").replace("lower\t", "") for row in rows(KNOWN * 3)])
+    run("train", f"ner={files / 'train.conll'}", "--task", "spans", "-o", model, "--iterations", 3)
+    write(text, ["Grace Hopper saw Paris.", "It rains in Paris, Ada."])
+    words = ("annotate", "rank", text, "--model", model, "--share", 1)
+    told = run(*words)
+    titles, *listed = [line.split("\t") for line in told.stdout.splitlines()]
+    assert titles == ["score", "line", "first", "last", "candidates", "sentence"]
+    assert told.stderr.endswith("2 tasks from 2 sentences\n")
+    assert [float(row[0]) for row in listed] == sorted((float(row[0]) for row in listed), reverse=True)
+    assert {row[5] for row in listed} == {"Grace Hopper saw Paris .", "It rains in Paris , Ada ."}  # cut into words
+    assert all(re.search(r"Paris/LOC [01]\.\d+", row[4]) for row in listed)
+    run(*words, "-o", files / "tasks.jsonl", "--output-format", "doccano")
+    tasks = [json.loads(line) for line in (files / "tasks.jsonl").read_text("utf-8").splitlines()]
+    assert [str(task["id"]) for task in tasks] == [row[1] for row in listed]
+    run(*words, "-o", files / "tasks.json", "--output-format", "label-studio")
+    proposed = json.loads((files / "tasks.json").read_text("utf-8"))
+    assert [task["data"]["text"] for task in proposed] == [task["text"] for task in tasks]  # as it was written
+    spans = [[each["score"] for each in task["predictions"][0]["result"]] for task in proposed]
+    assert [len(row[4].split("; ")) for row in listed] == [*map(len, spans)] == [len(each["label"]) for each in tasks]
+    assert all(f" {score}" in row[4] for row, scores in zip(listed, spans, strict=True) for score in scores)
+    assert run(*words, "--share", 0, "-o", files / "none.tsv", code=2).stderr.endswith("none.tsv is not written\n")
+    assert not (files / "none.tsv").exists()
+    assert "expected one of tsv, label-studio" in run(*words, "--output-format", "brat", code=2).stderr
 
 
 def test_a_corpus_asks_and_its_answers_are_exported(run: Run, files: Path) -> None:

@@ -56,18 +56,14 @@ def put_uncertain(
     seed: int = 0,
     strategy: str = "marginal",
 ) -> int:
-    """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`); return how many are new.
+    """Add tasks for what a tagger is uncertain about (`selection.uncertain_tasks`); return how many are new.
 
-    Tokens that have one label under the tagger's guideline are left out. If the labels of the tagger code spans, the
-    tasks ask for the spans of sentences instead (`selection.span_tasks`). Its labels, or types of spans, become labels
-    of its guideline. `model` is the version of the model.
+    Its labels, or types of spans, become labels of its guideline. `model` is the version of the model.
     """
-    if codes_spans(tagger.labels):
-        store.add_labels(tagger.guideline, dict.fromkeys(selection.types_of(tagger.labels), ""))
-        return _put(store, selection.span_tasks(tagger, corpus.sentences, share, model, seed, strategy))
-    tokens = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, strategy)
-    store.add_labels(tagger.guideline, dict.fromkeys(tagger.labels, ""))
-    return _put(store, selection.token_tasks(tokens, corpus.sentences, tagger, model, seed))
+    asked = selection.uncertain_tasks(tagger, corpus.sentences, share, model, seed, strategy)
+    names = selection.types_of(tagger.labels) if codes_spans(tagger.labels) else tagger.labels
+    store.add_labels(tagger.guideline, dict.fromkeys(names, ""))
+    return _put(store, asked)
 
 
 def put_words(

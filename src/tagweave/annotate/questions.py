@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, bindparam, case, func, insert, select, update
 
 from tagweave.annotate.database import Database, StorePart, insert_new, judgements, labels, models, sentences, tasks
-from tagweave.annotate.task import ONCE, AnnotationTask, Answer, Asks, Candidate, Purpose, Settings, Status, answer_of
+from tagweave.annotate.task import (
+    ONCE,
+    AnnotationTask,
+    Answer,
+    Asks,
+    Candidate,
+    Purpose,
+    Ranking,
+    Settings,
+    Status,
+    answer_of,
+)
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 
@@ -32,14 +43,6 @@ class Asked(NamedTuple):
     def sentence_key(self) -> tuple[Location, tuple[str, ...]]:
         """Identifies the sentence of the task; a store gives every task its own copy."""
         return self.task.sentence.location, self.task.sentence.forms
-
-
-class Ranking(NamedTuple):
-    """The uncertainty and candidates of a task by a newer model."""
-
-    id: int
-    uncertainty: float
-    candidates: tuple[Candidate, ...]
 
 
 class ModelVersion(NamedTuple):

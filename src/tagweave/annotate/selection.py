@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.questions import Asked, Ranking
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, marked
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, Ranking, marked
 from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence, narrow
@@ -36,6 +35,9 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pieces import of_pieces
 from tagweave.models.ranking import span_entropies, word_probabilities
 from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences
+
+if TYPE_CHECKING:
+    from tagweave.annotate.questions import Asked
 
 WORD_STRATEGIES = ("entropy", "marginal", "random")
 """By the entropy of the labels of the span; by how improbable the model finds it that the span is a word; at random."""
@@ -313,6 +315,25 @@ def span_tasks(
         sentence, priority = candidates[number], float(ranks[number])
         focus = sentence, 0, len(sentence), tagger.guideline
         yield AnnotationTask(*focus, proposals, priority, model=model, asks=Asks.SPANS)
+
+
+def uncertain_tasks(
+    tagger: ChainPredictor,
+    sentences: Sequence[Sentence],
+    share: float = 0.2,
+    model: int | None = None,
+    seed: int = 0,
+    strategy: str = "marginal",
+) -> Iterator[AnnotationTask]:
+    """Return tasks for spans if the labels of the tagger code them (`span_tasks`), else for `least_certain` tokens.
+
+    Tokens that have one label under the tagger's guideline are left out. Raises ValueError for a model of characters,
+    an unknown strategy, and a share that is none.
+    """
+    if codes_spans(tagger.labels):
+        return span_tasks(tagger, sentences, share, model, seed, strategy)
+    tokens = least_certain(tagger, sentences, share, tagger.guideline, seed, strategy)
+    return token_tasks(tokens, sentences, tagger, model, seed)
 
 
 def corpus_span_tasks(corpus: Corpus) -> Iterator[AnnotationTask]:

@@ -26,10 +26,10 @@ from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, upd
 from tagweave.annotate import database, slots
 from tagweave.annotate.assignment import ContendedError, Desk, Lease, Receipt
 from tagweave.annotate.database import Database, annotators, insert_new, invitations, prepare
-from tagweave.annotate.questions import Questions, Ranking, look_up, put_tasks, rank
+from tagweave.annotate.questions import Questions, look_up, put_tasks, rank
 from tagweave.annotate.record import OpenPosterior, Records, most_gain
 from tagweave.annotate.reliability import LearnedConfusions, Reliable, reliabilities
-from tagweave.annotate.task import AnnotationTask, Answer, Settings, Status
+from tagweave.annotate.task import AnnotationTask, Answer, Ranking, Settings, Status
 
 T = TypeVar("T")
 

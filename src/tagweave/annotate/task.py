@@ -69,6 +69,14 @@ class Candidate(NamedTuple):
         return Span(self.start, self.stop, self.label)
 
 
+class Ranking(NamedTuple):
+    """The uncertainty and candidates of a task by a newer model."""
+
+    id: int
+    uncertainty: float
+    candidates: tuple[Candidate, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer to a task."""

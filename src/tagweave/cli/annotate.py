@@ -20,6 +20,7 @@ from tagweave.cli.annotate_data import (
     import_corpus,
     notes,
     opened,
+    rank,
 )
 from tagweave.cli.commands import group
 from tagweave.cli.console import OptionError, as_option_error, in_flags
@@ -186,5 +187,5 @@ def _check_front(host: str, url: str | None, proxies: Sequence[str]) -> None:
 annotate = group(
     "annotate", "People answer what a model asks: put questions in, invite annotators, get the answers out."
 )
-for command in (adduser, import_corpus, notes, export, serve):
+for command in (adduser, import_corpus, rank, notes, export, serve):
     annotate.command("import" if command is import_corpus else None, no_args_is_help=True)(command)

@@ -185,6 +185,45 @@ def open_model(model: str, guideline: str | None, threads: int) -> ChainPredicto
     return load_model(model, threads).under([guideline] if guideline else ())
 
 
+def rank(
+    corpus: Annotated[str, argument("[G=]CORPUS[#LAYER]", "Sentences; - is standard input.")],
+    model: Annotated[str, flag("MODEL", "Chooses what to ask, and shows candidates.")],
+    output: Annotated[str, flag("FILE", "- is standard output.", "-o", "--output")] = "-",
+    output_format: Annotated[
+        str, flag("tsv|label-studio|doccano", "A table with scores, or tasks for a tool, in the same order.")
+    ] = "tsv",
+    guideline: Guideline = None,
+    share: Share = 0.2,
+    strategy: Strategy = None,
+    seed: options.Seed = 0,
+    threads: options.Threads = 1,
+    format: options.InputFormat = None,  # noqa: A002
+) -> None:
+    """List what to annotate next, in the order in which the server would ask it, for annotation without the server.
+
+    The list has the tokens of `annotate import --model`, or, if the labels of MODEL code spans (B-PER, I-PER, O), the
+    sentences whose spans it asks for.
+    """
+    from tagweave.annotate.ranked import FORMS, ranked, write
+    from tagweave.corpus.load import check_there
+    from tagweave.streams.inputs import load_for
+
+    check_strategy(strategy)
+    if output_format not in FORMS:
+        raise OptionError(f"unknown --output-format {output_format!r}, expected one of {', '.join(FORMS)}")
+    check_there(corpus)
+    check_outputs([output], [corpus, model])
+    tagger = open_model(model, guideline, threads)
+    if tagger.model.of_characters:
+        raise OptionError(f"found {model}, a model that segments, expected one of words")
+    sentences = load_for(tagger, corpus, format)
+    tasks = ranked(tagger, sentences, share, seed, strategy or "marginal")
+    if not tasks:
+        raise OptionError(f"{corpus}: found nothing to ask, expected labels that are open: {output} is not written")
+    write(tasks, output, output_format)
+    say(f"{len(tasks):,} tasks from {len(sentences):,} sentences")
+
+
 _JUDGEMENTS = "jsonl"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
@@ -154,8 +154,7 @@ class Checked:
         save(self.believed().map(lambda each: put(each, each.confidence or (1.0,) * len(each))), path)
 
     def _tsv(self, count: int | None) -> str:
-        rows = ("\t".join(str(each).translate(_BLANKS) for each in row.values()) for row in self.rows(count))
-        return "".join(f"{line}\n" for line in ("\t".join(_COLUMNS), *rows))
+        return tab_separated(_COLUMNS, (row.values() for row in self.rows(count)))
 
     def _json(self, count: int | None) -> str:
         """Return an object with the file, the task and a list of suspects; spans have tokens and labels."""
@@ -195,6 +194,12 @@ class Checked:
     def __str__(self) -> str:
         found, every = len(self.suspects()), len(self.found.suspects)
         return f"{self.corpus.path or 'corpus'}: {found:,} of {every:,} have a suspicion of {LEAST} or more"
+
+
+def tab_separated(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table as lines of cells with tabs between; tabs and line breaks in a cell become blanks."""
+    lines = ("\t".join(str(each).translate(_BLANKS) for each in row) for row in (titles, *rows))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _plain(part: Part, forms: tuple[str, ...]) -> dict[str, Any]:
