@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from tagweave.sources.reliability import Floats, Prior
 
-_SAME = 0.8  # agreement of copies beyond chance where sources differ; of the six noises of NoiseBench 0.78 at most
+_SAME = 0.8  # agreement of copies beyond chance where sources differ; of NoiseBench's noises and crowd 0.78 at most
 _TOKENS = 4  # positions that count as one when agreement is tested, since those of a span go together
 _DEVIATIONS = 2.0  # standard deviations by which the agreement of copies exceeds the limit
 _PAIRS = 20_000_000  # pairs of answers that are compared at most
