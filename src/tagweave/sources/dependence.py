@@ -131,32 +131,36 @@ def _contested(answers: Answers, fewest: int) -> NDArray[np.bool_]:
     return contested
 
 
-def shared_opinions(answers: Answers, prior: Prior) -> Opinions:
+def shared_opinions(answers: Answers, prior: Prior, independent: Floats | None = None) -> Opinions:
     """Estimate at which positions, of those with four answers at least, sources share an opinion.
 
     Args:
         answers: the answers of sources.
         prior: of the reliability of sources, in one context.
+        independent: the probabilities of labels if sources are independent, float64[N, Y], from which the estimate
+            without opinions goes on; by default votes.
     """
     contested = _contested(answers, _ENOUGH)
     if contested.any():
-        probability, objective = _mixture(answers, prior, np.where(contested, _FIRST_SHARE, 0.0))
-        _, independent = _mixture(answers, prior, np.zeros(answers.positions))
-        if objective - independent > np.log(np.count_nonzero(answers.answered >= _ENOUGH)):
+        votes = from_votes(answers, prior.known, more=1e-9)
+        probability, objective = _mixture(answers, prior, votes, np.where(contested, _FIRST_SHARE, 0.0))
+        start = votes if independent is None else independent
+        _, without = _mixture(answers, prior, start, np.zeros(answers.positions))
+        if objective - without > np.log(np.count_nonzero(answers.answered >= _ENOUGH)):
             return Opinions(probability, float(probability[contested].mean()))
     return Opinions(np.zeros(answers.positions), 0.0)
 
 
-def _mixture(answers: Answers, prior: Prior, probability: Floats) -> tuple[Floats, float]:
-    """Estimate float64[N], the probability of an opinion, from one to begin with, and the log likelihood of answers.
+def _mixture(answers: Answers, prior: Prior, gamma: Floats, probability: Floats) -> tuple[Floats, float]:
+    """Estimate float64[N], the probability of an opinion, and the log likelihood of answers.
 
-    Where all of it is 0, it stays so.
+    `gamma` has the probabilities of labels to begin with, `probability` that of opinions; where all of it is 0, it
+    stays so.
     """
     judged, independent = answers.answered >= _ENOUGH, not probability.any()
     votes = answers.votes()
     distinct, number = np.unique(votes[judged].round(4), axis=0, return_inverse=True)
     number = number.reshape(-1)
-    gamma = from_votes(answers, prior.known, more=1e-9)
     shares, objective = gamma[judged], -np.inf
     for _ in range(_TURNS):
         certain = gamma * (1 - probability)[:, None]

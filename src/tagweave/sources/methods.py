@@ -252,7 +252,7 @@ def _blend(answers: Answers, options: BlendOptions, run: AggregationRun) -> Esti
     second = in_turns(single, chain, prior, later, run, variational=True, start=first.gamma)
     gamma = np.sqrt(np.maximum(first.gamma * second.gamma, np.finfo(np.float64).tiny))
     gamma /= gamma.sum(axis=1, keepdims=True)
-    opinions = shared_opinions(single, believed)
+    opinions = shared_opinions(single, believed, first.gamma)
     voted = opinions.probability
     if opinions.share > _TOGETHER:
         voted = np.where(single.answered > 0, _VOTED, 0.0)
