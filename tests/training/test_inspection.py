@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tagweave as tw
+from tagweave.corpus.formats import conllu
 from tagweave.training.corpora import read_corpus
 from tagweave.training.guidelines import development_data, training_data
 from tagweave.training.inspection import inspection
@@ -33,3 +34,6 @@ def test_warnings_reach_python_beside_a_callback() -> None:
     marked = tw.Corpus([(["Ann", "left"], ["b:per", "o"])] * 3)
     with pytest.warns(UserWarning, match="not written so: b:per"):
         tw.train(marked, iterations=1, callback=lambda iteration: None)
+    [french] = conllu.read(["1-2\tdu\t" + "\t".join("_" * 8), "1\tde" + "\t_" * 8, "2\tle" + "\t_" * 8])
+    with pytest.warns(UserWarning, match=r"1 multiword tokens, such as 'du' \(de le\), are one word each"):
+        tw.train(tw.Corpus([french]), task="segment", iterations=1, callback=lambda iteration: None)

@@ -34,6 +34,7 @@ def evaluate(
     errors: Annotated[
         str | None, flag("FILE", "Also write every mistake in its sentence, by kind: a page (.html) or a table (.tsv).")
     ] = None,
+    raw: Annotated[bool, switch("Give models the raw text of the gold standard, not its tokens.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Score systems by the metrics that suit the corpora, and test whether they differ significantly.
@@ -67,6 +68,8 @@ def evaluate(
     models = [system for system in systems if is_model(system)]
     if reliability and not models:
         raise OptionError("found --reliability without a model, expected one: other outputs have no probabilities")
+    if reliability and raw:
+        raise OptionError("found --reliability with --raw, expected one of them: it is that of gold tokens")
     gold_corpus = read(gold)
     outputs = {each: load_model(each) if each in models else read(each, gold_corpus.layer) for each in systems}
     is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
@@ -80,6 +83,7 @@ def evaluate(
         cluster=cluster,
         workers=workers,
         errors=errors,
+        raw=raw,
     )
     if reliability and isinstance(report, Report):
         report.plot(reliability)
