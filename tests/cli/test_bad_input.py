@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from model_files import write
 
+from tagweave.corpus.characters import RAW_BLANKS
 from tagweave.corpus.load import load
 from tagweave.front import model as front_model
 from tagweave.front import taggers as segmenter_module
 from tagweave.harvest.options import MARKUP_FORMATS
 from tagweave.models import pair_tables
 
-BLANKS = str.maketrans("", "", " \t\u3000")
+BLANKS = str.maketrans("", "", RAW_BLANKS)
 ODD_TEXT = {
     "empty": "",
     "blank lines": "\n\n\n",
@@ -29,7 +30,7 @@ ODD_TEXT = {
     "nothing but a byte order mark": "\ufeff",
     "byte order marks inside": "\ufeff\ufeff我们\ufeff看着\n\ufeff他说\n",
     "what other programs end lines at": "我\u2028们\u2029\x85看\x0b着\x0c他\x1c说\n好\n",
-    "blanks that are none": "我\u00a0们\u200b看\u2003着\n",
+    "blanks of other kinds": "我\u00a0们\u200b看\u2003着\n",
     "control characters": "\x01\x02\x7f\x1b[31m我\n",
     "combining marks and joiners": "e\u0301\u0301我\n\u0301\n👨\u200d👩\u200d👧\n",
     "beyond the basic plane": "𠀀𪚥\n\U0010ffff\U000e0001\n",

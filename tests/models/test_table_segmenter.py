@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.characters import BLANKS
+from tagweave.corpus.characters import RAW_BLANKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evidence.layers import allowed_sets
@@ -125,7 +125,7 @@ def segmenter(templates: str, coding: str, observed: bool = False, seed: int = 0
 def test_text_stays_and_no_word_begins_inside_a_run(coding: str, seed: int, lines: list[str]) -> None:
     found = list(segmenter("liu-2014", coding, seed=seed).segment(lines))
     for line, words in zip(lines, found, strict=True):
-        kept = [at for at, character in enumerate(line) if character not in BLANKS]
+        kept = [at for at, character in enumerate(line) if character not in RAW_BLANKS]
         assert words.replace(" ", "") == "".join(line[at] for at in kept)
         inside = joined(line)
         starts = np.cumsum([0, *map(len, words.split(" "))])[:-1] if words else []
@@ -136,7 +136,7 @@ def test_text_stays_and_no_word_begins_inside_a_run(coding: str, seed: int, line
 @given(st.sampled_from(CODINGS), LINES)
 def test_the_tagger_has_the_same_switch(coding: str, lines: list[str]) -> None:
     whole = model("liu-2014", coding)
-    sentences = [Sentence(tuple(c for c in line if c not in BLANKS)) for line in lines]
+    sentences = [Sentence(tuple(c for c in line if c not in RAW_BLANKS)) for line in lines]
     tagger = ChainPredictor(whole)
     for whole_runs in (False, True):
         found = [" ".join(tagger.words(each).forms) for each in tagger.tag(sentences, whole_runs)]
