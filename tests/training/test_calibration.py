@@ -14,7 +14,10 @@ from tagged import tagged
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.calibration import calibration
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.ranking import probable_spans, span_probabilities
+from tagweave.models.scorer import calibrated_spans
+from tagweave.training.calibration import fitted_line
 from treebank import treebank
 
 
@@ -100,3 +103,29 @@ def test_segmenters_and_parsers_have_temperatures() -> None:
         assert found[-1].of == kind and found[-1].count > 100, task
     few = tw.train(words, dev=words.with_sentences(words[:2]), iterations=1)
     assert "calibration" not in few.about
+
+
+def test_spans_as_wholes_follow_a_line_of_their_own() -> None:
+    """The line of made answers comes back, few answers leave the identity, and the order of probabilities stays."""
+    draw = np.random.default_rng(0)
+    said = draw.uniform(0.01, 0.99, 20_000)
+    right = draw.random(len(said)) < calibrated_spans(said, 0.5, -1.0)
+    assert fitted_line(said.tolist(), right.tolist()) == pytest.approx((0.5, -1.0), abs=0.06)
+    slope, offset = fitted_line([0.9], [False])
+    assert 0.7 < slope <= 1 and -1 < offset < 0
+    mapped = calibrated_spans(np.array([0.0, 1e-6, 0.3, 0.9, 1.0]), slope, offset)
+    assert (np.diff(mapped) > 0).all() and (mapped[0], mapped[-1]) == (0, 1)
+    train = tagged("tag", "Ann/B-PER Lee/I-PER met/O Bo/B-PER in/O York/B-LOC", "in/O Rome/B-LOC Ann/B-PER Lee/I-PER")
+    plain = tw.train(train, task="spans", iterations=3).trained
+    facts = {"temperature": 1, "spans": {"slope": 0.5, "offset": -1.0}}
+    models = plain, replace(plain, about={**plain.about, "calibration": facts})
+    before, after = (list(ChainPredictor(each).spans(train.sentences, 1e-4)) for each in models)
+    least = after[0][3].probability
+    for some, others in zip(before, after, strict=True):
+        want = calibrated_spans(np.array([each.probability for each in some]), 0.5, -1.0)
+        assert [each[:3] for each in others[: len(some)]] == [each[:3] for each in some]
+        assert_allclose([each.probability for each in others[: len(some)]], want)
+        chunks = [[tuple(each[:3]) for each in some]]
+    assert [len(some) for some in ChainPredictor(models[1]).spans(train.sentences[:1], least - 1e-9)] == [4]
+    found = ChainPredictor(models[1]).chunk_probabilities(train.sentences[1:], chunks)
+    assert_allclose(found[0], want, rtol=1e-3, atol=1e-5)

@@ -195,10 +195,12 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
 def calibration_line(facts: Mapping[str, Any]) -> str:
     """Say what probabilities were calibrated on, and what that changed there."""
     name = facts.get("file") or "the development data"
-    errors = [_errors(facts, f"{facts.get('tokens', 0):,} tokens")]
+    errors, maps = [_errors(facts, f"{facts.get('tokens', 0):,} tokens")], [f"temperature {facts['temperature']:g}"]
     if spans := facts.get("spans"):
         errors.append(_errors(spans, f"{spans.get('count', 0):,} spans as wholes"))
-    return f"temperature {facts['temperature']:g}; expected calibration error on {name}: {'; '.join(errors)}"
+        if "slope" in spans:
+            maps.append(f"logits of spans times {spans['slope']:g} plus {spans.get('offset', 0):g}")
+    return f"{', '.join(maps)}; expected calibration error on {name}: {'; '.join(errors)}"
 
 
 def _errors(facts: Mapping[str, Any], what: str) -> str:

@@ -82,7 +82,8 @@ _PLAN = record(
     others=True,
 )
 _ERRORS = {"before": number(0, 1), "after": number(0, 1)}
-_CALIBRATION = {"file": text, "tokens": whole(), **_ERRORS, "spans": record({}, {"count": whole(), **_ERRORS})}
+_OF_SPANS = {"count": whole(), "slope": number(0.05, 20), "offset": number(-20, 20), **_ERRORS}
+_CALIBRATION = {"file": text, "tokens": whole(), **_ERRORS, "spans": record({}, _OF_SPANS)}
 ABOUT = record(
     {},
     {

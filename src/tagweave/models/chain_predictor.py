@@ -35,6 +35,7 @@ from tagweave.models.ranking import (
     ranked,
     word_probabilities,
 )
+from tagweave.models.scorer import calibrated_spans, slope_and_offset
 from tagweave.models.word_rows import WordRows
 from tagweave.structures.lockstep import Steps
 
@@ -186,6 +187,8 @@ class ChainPredictor:
         """
         if len(self.model.space.views) > 1:
             raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
+        slope, offset = slope_and_offset(self.model.about)
+        raw = float(calibrated_spans(np.array(least), 1 / slope, -offset / slope))
         for given in in_blocks(sentences, _BLOCK):
             encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
             types = span_types(self.model.space.names)
@@ -195,8 +198,10 @@ class ChainPredictor:
                     (start, stop, types[kind])
                     for _, start, stop, kind, _ in encoded.evidence.rejected_in(number, number + 1).tolist()
                 }
-                found = probable_spans(gamma, pairs, self.model.space.names, least)
-                yield [each for each in found if each[:3] not in rejected]
+                found = probable_spans(gamma, pairs, self.model.space.names, raw)
+                mapped = calibrated_spans(np.array([each.probability for each in found]), slope, offset).tolist()
+                spans = (each._replace(probability=p) for each, p in zip(found, mapped, strict=True))
+                yield [each for each in spans if each[:3] not in rejected]
 
     def chunk_probabilities(
         self, sentences: Sequence[Sentence], spans: Sequence[Sequence[tuple[int, int, str]]]
@@ -231,6 +236,7 @@ class ChainPredictor:
                 into[begin:end] = chunk_probabilities(steps, names, chunks)
 
             self.model.visit_steps(encoded, visit, scoring)
+            probabilities = calibrated_spans(probabilities, *slope_and_offset(self.model.about))
             bounds = np.cumsum([len(each) for each in several])[:-1]
             numbers.extend(each.tolist() for each in np.split(probabilities, bounds))
         return numbers

@@ -31,6 +31,7 @@ from tagweave.labels.space import View
 from tagweave.labels.spans import ends_are_marked
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel, Masks
+from tagweave.models.scorer import calibrated_spans, slope_and_offset
 from tagweave.structures.lockstep import Steps
 
 Floats = NDArray[Any]
@@ -82,7 +83,7 @@ def span_probabilities(
             sets = (everything, begin, inner, inner, begin, ~inner)
         own = np.flatnonzero([each == kind for each in kinds])
         found[own] = _with_labels(model, encoded, start[own], stop[own], np.array(sets), None)
-    return found
+    return calibrated_spans(found, *slope_and_offset(model.about))
 
 
 def _with_labels(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,22 @@ _OF_SCHEME = {"transition": 2, "start": 1, "end": 1}  # the arrays of a transiti
 def temperature_in(about: Mapping[str, Any]) -> float:
     """Return the temperature of a model by what is known about it; 1 if none was fitted."""
     return float(about.get("calibration", {}).get("temperature", 1))
+
+
+def slope_and_offset(about: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the line that logits of spans as wholes follow by what is known about a model (`calibrated_spans`)."""
+    spans = about.get("calibration", {}).get("spans", {})
+    return float(spans.get("slope", 1)), float(spans.get("offset", 0))
+
+
+def calibrated_spans(probabilities: Floats, slope: float, offset: float) -> Floats:
+    """Return p' with logit p' = slope * logit p + offset; 0 and 1 stay."""
+    if (slope, offset) == (1, 0):
+        return probabilities
+    right = np.clip(probabilities, 0.0, 1.0)
+    odds = right**slope * exp(offset)
+    mapped: Floats = odds / (odds + (1 - right) ** slope)
+    return mapped
 
 
 class Parameters(ABC):

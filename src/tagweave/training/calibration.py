@@ -3,6 +3,9 @@
 A model is too sure of what it says, the more so the more often its labels are wrong. All scores divided by one
 temperature T give the same best labels and other probabilities (Guo et al. 2017, "On Calibration of Modern Neural
 Networks"). T minimises the mean of -log p(right label | x) over tokens with one label, of words the heads of trees.
+
+Spans as wholes are right less often than their tokens: their logits then follow a line (Platt 1999, "Probabilistic
+Outputs for Support Vector Machines"), fitted to the spans that a model answers. A prior holds it near the identity.
 """
 
 from __future__ import annotations
@@ -17,12 +20,13 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.evaluation.calibration import Calibration, answers, calibration
+from tagweave.evaluation.calibration import Answers, answers, calibration
 from tagweave.kernels import weight_vectors
 from tagweave.labels import SPANS
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pieces import of_pieces
+from tagweave.models.scorer import calibrated_spans
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.recipe import Recipe
@@ -35,6 +39,8 @@ _TOKENS = 20_000  # more tell one number no better
 _FEWEST = 50  # tokens that tell a temperature
 _RANGE = (0.25, 16.0)
 _EXACTNESS = 0.02  # of the logarithm of the temperature
+_PRIOR = np.array([0.5, 1.0])  # standard deviations of the logarithm of the slope, and of the offset
+_STEEPEST, _FARTHEST = 4.0, 8.0
 _TINY = 1e-9  # the smallest probability that counts
 
 
@@ -71,13 +77,39 @@ def calibrated(model: Any, judged: Sequence[tuple[Any, Corpus]], recipe: Recipe,
     before, after = (calibration("tokens", probabilities(each)[1], right).error for each in (1.0, temperature))
     facts = {"temperature": temperature, "file": name, "tokens": len(right), "before": before, "after": after}
     if recipe.task.name == SPANS:
-        first, then = (_of_spans(judged, each, recipe.threads) for each in (1.0, temperature))
-        facts["spans"] = {"count": first.count, "before": first.error, "after": then.error} if first.count else {}
+        facts["spans"] = _of_spans(judged, temperature, recipe.threads)
     return replace(model, about={**model.about, "calibration": facts})
 
 
-def _of_spans(judged: Sequence[tuple[Any, Corpus]], temperature: float, threads: int) -> Calibration:
-    """Return the calibration of spans as wholes."""
+def _of_spans(judged: Sequence[tuple[Any, Corpus]], temperature: float, threads: int) -> dict[str, Any]:
+    """Return the line for spans as wholes, with their errors before and after both maps; nothing without spans."""
+    (first, right), (cooled, _) = (_spans(judged, each, threads) for each in (1.0, temperature))
+    if not right:
+        return {}
+    slope, offset = fitted_line(cooled, right)
+    after = calibrated_spans(np.array(cooled), slope, offset)
+    before, then = (calibration("spans", each, right).error for each in (first, after))
+    return {"count": len(right), "slope": slope, "offset": offset, "before": before, "after": then}
+
+
+def fitted_line(probabilities: Sequence[float], right: Sequence[bool]) -> tuple[float, float]:
+    """Return the slope and the offset of logits that make answers right most probable, with a prior."""
+    from scipy.optimize import minimize
+
+    p, is_right = np.clip(np.array(probabilities), _TINY, 1 - _TINY), np.array(right)
+
+    def loss(line: Floats) -> float:
+        mapped = calibrated_spans(p, exp(line[0]), line[1])
+        of_answers = np.log(np.maximum(np.where(is_right, mapped, 1 - mapped), _TINY)).sum()
+        return float((line**2 / (2 * _PRIOR**2)).sum() - of_answers)
+
+    bounds = [(-log(_STEEPEST), log(_STEEPEST)), (-_FARTHEST, _FARTHEST)]
+    logarithm, offset = minimize(loss, np.zeros(2), method="L-BFGS-B", bounds=bounds).x
+    return round(exp(logarithm), 3), round(float(offset), 3)
+
+
+def _spans(judged: Sequence[tuple[Any, Corpus]], temperature: float, threads: int) -> Answers:
+    """Return the answers of spans as wholes."""
     probabilities, right = list[float](), list[bool]()
     for model, corpus in judged:
         at, bare = _at(model, temperature), (replace(each, layers={}) for each in corpus)
@@ -85,7 +117,7 @@ def _of_spans(judged: Sequence[tuple[Any, Corpus]], temperature: float, threads:
         found = answers(at, corpus, output, threads).get("spans", ([], []))
         probabilities += found[0]
         right += found[1]
-    return calibration("spans", probabilities, right)
+    return probabilities, right
 
 
 def _answers(model: Any, corpus: Corpus, recipe: Recipe) -> tuple[Tables, NDArray[np.bool_]]:
