@@ -17,7 +17,8 @@ from tagweave.evaluation.calibration import calibration
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.ranking import probable_spans, span_probabilities
 from tagweave.models.scorer import calibrated_spans
-from tagweave.training.calibration import fitted_line
+from tagweave.training.calibration import calibrated, fitted_line
+from tagweave.training.recipe import Recipe
 from treebank import treebank
 
 
@@ -53,6 +54,9 @@ def test_a_temperature_makes_a_model_as_sure_as_it_is_right(tmp_path: Any) -> No
     (found,) = model.evaluate(test).calibrations["the model"]
     assert found.of == "tokens" and found.count == 480 and found.error < 0.06
     trained = model.trained
+    cooled = replace(trained, weights=trained.weights / np.float32(facts["temperature"]))
+    again = calibrated(cooled, [(cooled, test)], Recipe()).about["calibration"]
+    assert again["temperature"] == 1.0, "a gain within its standard error"
     encoded = trained.encoder.encode(list(test), 1)
     gamma, log_z = trained.marginals(encoded)
     plain = type(trained)(trained.parameters, trained.encoder, trained.weights)

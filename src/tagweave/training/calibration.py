@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import exp, log
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -65,15 +65,21 @@ def calibrated(model: Any, judged: Sequence[tuple[Any, Corpus]], recipe: Recipe,
 
     def probabilities(temperature: float) -> tuple[Floats, Floats]:
         found = [tables(temperature) for tables, _ in parts]
-        of_right, of_said = (np.concatenate([each[at] for each in found]) for at in (0, 1))
-        return of_right, of_said
+        known, said = (np.concatenate([each[at] for each in found]) for at in (0, 1))
+        return known, said
+
+    def of_right(temperature: float) -> Floats:
+        return np.log(np.maximum(probabilities(temperature)[0], _TINY))
 
     def loss(logarithm: float) -> float:
-        return -float(np.log(np.maximum(probabilities(exp(logarithm))[0], _TINY)).mean())
+        return -float(of_right(exp(logarithm)).mean())
 
     bounds = log(_RANGE[0]), log(_RANGE[1])
     best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": _EXACTNESS}).x
     temperature = round(exp(float(best)), 3)
+    gains = of_right(temperature) - of_right(1.0)
+    if gains.mean() <= gains.std() / sqrt(len(gains)):  # within its standard error
+        temperature = 1.0
     before, after = (calibration("tokens", probabilities(each)[1], right).error for each in (1.0, temperature))
     facts = {"temperature": temperature, "file": name, "tokens": len(right), "before": before, "after": after}
     if recipe.task.name == SPANS:
