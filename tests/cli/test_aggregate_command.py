@@ -139,8 +139,14 @@ def test_without_sources_every_layer_of_a_file_that_is_like_its_last_one_is_a_so
     assert len(tw.aggregate(silent).result.reliability.sources) == 2
     gold = file("gold.conll", "gold ann", "Ann\tB-PER\tB-PER", "left\tO\tO")
     for files, told in (
-        ((gold,), "gold.conll: found the layers gold, ann, expected --sources ann if these are the sources"),
-        ((both, silent), "both.conll: found the layers ann, bob, expected --sources ann,bob if these are the sources"),
+        (
+            (gold,),
+            "gold.conll: found the layers gold, ann, expected tagweave aggregate --sources ann",
+        ),
+        (
+            (both, silent),
+            "both.conll: found the layers ann, bob, expected tagweave aggregate --sources ann,bob",
+        ),
     ):
         assert told in run("aggregate", *map(str, files), "-o", str(tmp_path / "no.conll"), code=2).stderr
         assert tw.aggregate(files, "files").result.reliability.sources == tuple(each.stem for each in files)

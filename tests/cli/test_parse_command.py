@@ -136,10 +136,13 @@ def test_what_a_parser_cannot_write(trees: Path, run: Run, options: tuple[object
     assert "expected" in result.stderr
 
 
-def test_text_of_one_word_is_no_text_of_characters(trees: Path, run: Run) -> None:
-    assert run("tag", trees / "parser.model", stdin="Hello\n").stdout.startswith("1\tHello\t")
-    told = run("tag", trees / "parser.model", stdin="今天早上我们看\n", code=2).stderr
-    assert "found raw text, characters, expected words" in told
+def test_raw_text_is_cut_into_words(trees: Path, run: Run) -> None:
+    """Of scripts without blanks, every character is a word."""
+    hello = run("tag", trees / "parser.model", stdin="Hello\n").stdout
+    assert hello.startswith("# sent_id = 1\n# text = Hello\n1\tHello\t")
+    chinese = run("tag", trees / "parser.model", stdin="今天早上我们看\n").stdout
+    assert "".join(line.split("\t")[1] for line in chinese.splitlines() if "\t" in line) == "今天早上我们看"
+    assert chinese.count("SpaceAfter=No") == 6
 
 
 def test_columns_that_the_input_lacks_are_named(trees: Path, run: Run) -> None:
@@ -147,7 +150,7 @@ def test_columns_that_the_input_lacks_are_named(trees: Path, run: Run) -> None:
     result = run("tag", trees / "parser.model", trees / "words.seg")
     told = f"the input has no upos, which {trees / 'parser.model'} looks at: its trees will be worse\n"
     assert result.stderr.endswith(told)
-    assert [line.split("\t")[6] for line in result.stdout.splitlines() if line][:3] == ["2", "3", "0"]
+    assert [line.split("\t")[6] for line in result.stdout.splitlines() if "\t" in line][:3] == ["2", "3", "0"]
     bare = conllu([replace(each, layers={"upos": (None,) * len(each)}) for each in treebank(2)])
     for command in ("tag", "complete"):
         assert run(command, trees / "parser.model", "-", "--format", "conllu", stdin=bare).stderr.endswith(told)
@@ -168,7 +171,7 @@ def test_a_tagger_and_a_parser_in_turn(trees: Path, run: Run, tagger: Path) -> N
     run("tag", tagger, trees / "plain.seg", "-o", trees / "tagged.conllu")
     assert result.stdout == run("tag", trees / "parser.model", trees / "tagged.conllu").stdout
     assert "looks at" not in result.stderr
-    assert [line.split("\t")[7] for line in result.stdout.splitlines() if line].count("root") == 5
+    assert [line.split("\t")[7] for line in result.stdout.splitlines() if "\t" in line].count("root") == 5
 
 
 def test_further_models_fill_in_what_is_open(trees: Path, run: Run, tagger: Path) -> None:

@@ -174,8 +174,9 @@ def _of_files(
             if len(arguments) == 1 and _GOLD not in alike:
                 return SourceCorpus(corpus, alike, notes=tuple(notes))
             others = ",".join(name for name in alike if name != _GOLD)
-            expected = f"--sources {others} if these are the sources of one corpus, or --sources files"
-            raise CorpusError(f"the layers {', '.join(alike)}", f"{expected} if {path}#{alike[-1]} is one", path)
+            one = f"tagweave aggregate --sources {others} if these are the sources of one corpus"
+            expected = f"{one}, or tagweave aggregate --sources files if {path}#{alike[-1]} is one"
+            raise CorpusError(f"the layers {', '.join(alike)}", expected, path)
         name = name or PurePath(path.removesuffix(".gz")).stem
         if name in corpora:
             raise CorpusError(f"two files called {name!r}", "names of their own, as in NAME=PATH", corpus.path)
