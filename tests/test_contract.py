@@ -370,6 +370,7 @@ EXPRESSES: dict[str, set[str]] = {
     "conllu-plus": KINDS,
     "columns": KINDS,
     "attributes": KINDS - {"covered"},
+    "csv": KINDS - {"covered"},
 }
 """The kinds of evidence that a format can hold; the others it must refuse, not change."""
 

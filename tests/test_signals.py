@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -21,8 +22,18 @@ class Deleted:
         signal.raise_signal(signal.SIGTERM)
 
 
-def test_an_interrupt_that_python_drops_is_raised_again() -> None:
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["foreground", "background"])
+def usual(request: pytest.FixtureRequest) -> Iterator[object]:
+    """What Ctrl-C does before: shells have it ignored for commands in the background."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield request.param
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_that_python_drops_is_raised_again(usual: object) -> None:
     with ending_in_order() as received:
+        if usual is signal.SIG_IGN:
+            signal.raise_signal(signal.SIGINT)
         Deleted()
         with pytest.raises(KeyboardInterrupt):
             time.sleep(5)
@@ -30,8 +41,9 @@ def test_an_interrupt_that_python_drops_is_raised_again() -> None:
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL  # a second one ends the process
 
 
+@pytest.mark.parametrize("usual", [signal.default_int_handler], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_no_training_begins_after_a_signal_that_somebody_swallowed(number: int) -> None:
+def test_no_training_begins_after_a_signal_that_somebody_swallowed(number: int, usual: object) -> None:
     with ending_in_order():
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(number)

@@ -29,8 +29,9 @@ def is_ending() -> bool:
 def ending_in_order() -> Iterator[list[int]]:
     """Handle SIGTERM and Ctrl-C in the block; yields the signals that arrive."""
     handlers = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell may have it ignored
-        handlers[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
+    if (usual := signal.getsignal(signal.SIGINT)) in (signal.default_int_handler, signal.SIG_IGN):
+        ctrl_c = _interrupt_again if usual is signal.SIG_IGN else _interrupt
+        handlers[signal.SIGINT] = signal.signal(signal.SIGINT, ctrl_c)
     before, sys.unraisablehook = sys.unraisablehook, _raise_again
     _received.clear()
     try:
@@ -47,6 +48,12 @@ def _interrupt(number: int, _frame: object) -> None:
     if number == signal.SIGTERM:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     raise KeyboardInterrupt
+
+
+def _interrupt_again(_number: int, _frame: object) -> None:
+    """Ignore Ctrl-C, as shells have it for commands in the background, but not what `_raise_again` sends."""
+    if _received:
+        raise KeyboardInterrupt
 
 
 def _raise_again(dropped: Any) -> None:

@@ -99,12 +99,12 @@ def test_every_way_of_training_keeps_the_words(run, corpora, lexicons, tmp_path,
         ("--lexicon -", "found standard input as a lexicon, expected a file"),
         ("--lexicon {}.none", "No such file"),
         ("--lexicon {}.one", "found templates over lexicon_begins, lexicon_inside, lexicon_ends, expected a lexicon"),
-        ("--lexicon {}.bad", ":1: found the fields 'a b c'"),
+        ("--lexicon {}.bad", ":1: found the fields 'a b C'"),
     ],
 )
 def test_options_that_do_not_fit(run, corpora, lexicons, tmp_path, options, message):
     write(lexicons[0].with_name("a.txt.one"), ["的"])
-    write(lexicons[0].with_name("a.txt.bad"), ["a b c"])
+    write(lexicons[0].with_name("a.txt.bad"), ["a b C"])
     given = options.format(lexicons[0]).split()
     task = () if "--task" in given else ("--task", "segment")
     result = run("train", corpora / "words.txt", *task, *given, "-o", tmp_path / "m", code=2)
