@@ -16,8 +16,10 @@ from tagweave.cli.main import application
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc
+from tagweave.display.markup import distinct
 from tagweave.errors import CorpusError, PlanError
 from tagweave.front.check import Checked
+from tagweave.training.label_errors import Part, Suspect, _rank
 
 TAGS = {"the": "D", "a": "D", "cat": "N", "dog": "N", "sees": "V", "likes": "V", "old": "J", "small": "J"}
 NAMES = {"Ida": "PER", "Jan": "PER", "Graz": "LOC", "Oslo": "LOC"}
@@ -179,7 +181,8 @@ def test_files_hold_the_suspects(spans: Checked, tmp_path: Path) -> None:
     place = named(put(9, 4, "O"))[9].forms[4]
     (suspect,) = json.loads((tmp_path / "json").read_text("utf-8"))["suspects"]
     assert suspect["rival"] == {"first": 5, "last": 5, "label": "LOC", "forms": [place]}
-    assert f"{place}/LOC" in (tmp_path / "html").read_text("utf-8")
+    page = (tmp_path / "html").read_text("utf-8")
+    assert f"{place}/LOC" in page and 'name="viewport"' in page and "color-scheme: light dark" in page
     (task,) = json.loads((tmp_path / "label-studio").read_text("utf-8"))
     by_version = {each["model_version"]: each["result"] for each in task["predictions"]}
     assert [each["value"]["labels"] for each in by_version["given"]] == [["PER"]]
@@ -190,6 +193,16 @@ def test_files_hold_the_suspects(spans: Checked, tmp_path: Path) -> None:
     assert set(asked.layers["tag"][4] or ()) == {"O", "B-LOC"}
     with pytest.raises(PlanError, match="output_format=csv"):
         spans.write(tmp_path / "csv", "csv")
+
+
+def test_equal_suspicions_are_told_apart() -> None:
+    """A second number ranks them, and as many digits are shown as neighbours need."""
+    doubts = [(0.99601, 0.2), (0.99602, 0.1), (0.9961, 0.3), (0.5, 0.5)]
+    part = Part(0, 1, "A")
+    suspects = [Suspect(doubt, 0, at, at + 1, (part,), part, 0.1, rival) for at, (doubt, rival) in enumerate(doubts)]
+    ranked = sorted(suspects, key=_rank)
+    assert [suspect.start for suspect in ranked] == [2, 0, 1, 3]
+    assert distinct([0.9961, 0.99602, 0.99601, 0.5, 1.0]) == [".9961", ".9960", ".9960", ".50", "1.00"]
 
 
 def test_a_corpus_to_train_from_believes_suspects_less(spans: Checked, tmp_path: Path) -> None:
