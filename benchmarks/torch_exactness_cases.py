@@ -15,7 +15,6 @@ from tests import naive_trees
 
 KINDS = ("ids", "sets", "likelihoods", "posteriors")
 """What evidence is, by case in turn."""
-_SWEEPS = 3  # by which a chain is fitted to probabilities at several positions (`structures.chain`)
 
 
 class Row(NamedTuple):
@@ -131,16 +130,14 @@ def label_sequences(
 
 
 def _fitted(given: Tensor, outputs: Tensor, shares: Tensor) -> Tensor:
-    """log Z of the distribution whose marginals become the shares position by position, less what its factors add."""
-    factors, gain = torch.zeros(len(given), dtype=torch.float64), 0.0
-    is_given = [at for at, share in enumerate(shares) if 0 < share.max() < 1]
-    for _ in range(_SWEEPS):
-        for at in is_given:
-            p = (given.detach() + factors).softmax(0)
-            own = (shares[at] / torch.zeros_like(shares[at]).index_add(0, outputs[:, at], p)).log()
-            factors = factors + own[outputs[:, at]]
-            gain += float(torch.where(shares[at] > 0, shares[at] * own, 0).sum())
-    return (given + factors).logsumexp(0) - gain
+    """The mean of log Z over independent draws of the labels of positions that have probabilities of them."""
+    drawn = [at for at, share in enumerate(shares) if 0 < share.max() < 1]
+    if not drawn:
+        return given.logsumexp(0)
+    draws, draw_of = outputs[:, drawn].unique(dim=0, return_inverse=True)
+    probabilities = shares[drawn].gather(1, draws.T).prod(0)
+    log_z = torch.stack([given[draw_of == draw].logsumexp(0) for draw in range(len(draws))])
+    return (probabilities * log_z).sum()
 
 
 # Trees
