@@ -282,7 +282,8 @@ def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
     assert taken == [7, 7, 6]
 
 
-def test_a_reader_that_has_gone_is_no_error(tagger, corpora, tmp_path):
+def test_a_reader_that_has_gone_is_no_error(run, tagger, corpora, tmp_path):
+    run("tag", tagger, corpora / "dev.seg")  # what it needs is compiled from here on, which would be told
     lines = (corpora / "dev.seg").read_text("utf-8").splitlines() * 400
     text = write(tmp_path / "long.seg", lines)
     command = [sys.executable, "-m", "tagweave", "tag", str(tagger), str(text)]
