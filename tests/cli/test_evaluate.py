@@ -33,6 +33,16 @@ def test_tables(run, files):
     assert "75.00" in output and "accuracy" in output
 
 
+def test_errors_are_written_as_a_page_and_as_a_table(run, files, tmp_path):
+    gold, one, _ = files
+    page, table = tmp_path / "errors.html", tmp_path / "errors.tsv"
+    for path in (page, table):
+        run("evaluate", gold, one, "--errors", str(path))
+    assert "<html" in page.read_text("utf-8")
+    header, *rows = [line.split("\t") for line in table.read_text("utf-8").splitlines()]
+    assert len(rows) == 1 and {"V", "N"} <= set(rows[0]) and len(header) == len(rows[0])
+
+
 def test_words_of_training(run, files, tmp_path):
     gold, one, _ = files
     train = write(tmp_path / "train", ["a/N d/N"])

@@ -80,7 +80,10 @@ def test_labels_of_spans_are_scored_by_spans():
     assert [(item.metric, round(item.difference, 3)) for item in report.comparisons] == [("F", 0.333)]
     base = json.loads(json.dumps(report.to_json()))["systems"]["base"]
     assert base["spans"]["recall"] == base["macro"]["recall"] == base["partial"]["recall"] == 0.5
+    low, high = report.to_json()["intervals"]["base"]["F"]
+    assert 0 <= low <= base["spans"]["f"] <= high <= 1 and low < high
     lines = shown(report).splitlines()
+    assert f"{100 * low:.2f} to {100 * high:.2f}" in next(line for line in lines if "F, 95 %" in line)
     first = next(line for line in lines if "precision" in line)
     assert first.split()[1::2] == ["precision", "100.00", "100.00"]
     assert any("unseen F" in line for line in lines) and any("base: types" in line for line in lines)
@@ -144,7 +147,7 @@ def test_json_is_plain_and_whole():
     for other, names in zip((corpus("ab/N c/N", "d/V"), corpus("a/N b/N c/N", "d/V")), fields, strict=True):
         found = evaluate(gold, {"x": gold, "y": other}, corpus("ab c d")).to_json()
         assert json.loads(json.dumps(found, allow_nan=False)) == found
-        assert list(found) == ["gold", "sentences", "systems", "comparisons", "calibrations"]
+        assert list(found) == ["gold", "sentences", "systems", "comparisons", "calibrations", "intervals"]
         assert list(found["systems"]) == ["x", "y"]
         assert {"randomisation_p", "wilcoxon_p", "difference", "metric"} < set(found["comparisons"][0])
         assert list(found["systems"]["y"]) == names.split()

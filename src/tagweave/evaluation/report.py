@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from tagweave.corpus.chunk_schemes import standard_labels
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
-from tagweave.evaluation.score import Measure, Result, randomisation_test, wilcoxon_test
+from tagweave.evaluation.score import Measure, Result, intervals, plain, randomisation_test, wilcoxon_test
 from tagweave.evaluation.spans import SpanScores, has_spans, span_scores, spans_of_training
 from tagweave.evaluation.tables import Printed, show, tables
 from tagweave.evaluation.words import WordScores, segmentations, training_words, word_scores
@@ -66,6 +66,11 @@ class Report(Printed, Result):
     comparisons: tuple[Comparison, ...]
     # of systems that are models, how far their probabilities are to be believed
     calibrations: Mapping[str, tuple[Calibration, ...]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all scores, with the ends of their 95 % intervals by system and metric, as plain data."""
+        ends = {name: intervals(scores.measures()) for name, scores in self.systems.items()}
+        return {**Result.to_json(self), "intervals": plain(ends)}
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw how many answers of models are right by their probability, as PNG (needs matplotlib).

@@ -229,3 +229,8 @@ def interval(measure: Measure) -> tuple[float, float]:
         return np.nan, np.nan
     low, high = np.nanquantile(found, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)
+
+
+def intervals(measures: Mapping[str, Measure]) -> dict[str, tuple[float, float]]:
+    """Return the interval of each measure that has counts of several sentences."""
+    return {name: interval(measure) for name, measure in measures.items() if len(measure.counts) > 1}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tagweave.corpus.characters import printable
 from tagweave.evaluation.accuracy import Accuracy
 from tagweave.evaluation.attachment import Attachment
-from tagweave.evaluation.score import interval
+from tagweave.evaluation.score import intervals
 from tagweave.evaluation.spans import SpanScores
 
 if TYPE_CHECKING:
@@ -181,11 +181,11 @@ def _summary(report: Report) -> Table:
 
 def _with_intervals(figures: Mapping[str, str], measures: Mapping[str, Measure]) -> dict[str, str]:
     """Return figures with the 95 % interval of each that has counts by sentence in the next line."""
-    shown = {}
+    ends, shown = intervals(measures), {}
     for name, text in figures.items():
         shown[name] = text
-        if name in measures and len(measures[name].counts) > 1:
-            low, high = (_percent(end) for end in interval(measures[name]))
+        if name in ends:
+            low, high = map(_percent, ends[name])
             shown[f"{name}, 95 %"] = f"{low} to {high}"
     return shown
 
