@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.conversion import convert_trees, review_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import conllu
-from tagweave.corpus.formats.conllu import HEAD, with_new_heads
+from tagweave.corpus.formats.conllu import HEAD, without_enhanced_dependencies
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
@@ -40,7 +40,8 @@ def fill_in_trees(
 ) -> Iterator[Sentence]:
     """Yield sentences with their trees in the layer `head`; `layer` is evidence, unless `retag`.
 
-    A note names layers and columns that the parser, called `name`, uses and the first block lacks.
+    Trees that replace others come without enhanced dependencies. A note names layers and columns that the parser,
+    called `name`, uses and the first block lacks.
     """
     names, own = parser.model.inputs, parser.model.guideline
     for number, block in enumerate(ready_blocks(sentences)):
@@ -52,8 +53,9 @@ def fill_in_trees(
             heads = unknown if retag else sentence.heads.get(layer, unknown)
             # without other head layers, one of which might have the name of the guide's
             evidence.append(with_columns(replace(sentence, heads={own: heads}), names))
-        for given, sentence in zip(block, parser.complete(evidence), strict=True):
-            yield with_new_heads(replace(sentence, heads={HEAD: sentence.heads[own]}), given, layer)
+        for sentence in parser.complete(evidence):
+            parsed = replace(sentence, heads={HEAD: sentence.heads[own]})
+            yield without_enhanced_dependencies(parsed) if retag else parsed
 
 
 def parsed_file(
@@ -102,7 +104,7 @@ class TreeConversion(Conversion, TreeStream):
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
         comments = tuple(comment for comment in given.comments if not names_guideline(comment))
         new = replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
-        return with_new_heads(new, given, self.input_layer)
+        return without_enhanced_dependencies(new)
 
 
 def tree_conversion(

@@ -324,23 +324,16 @@ def in_surface_tokens(sentence: Sentence) -> Sentence:
     )
 
 
-def with_new_heads(sentence: Sentence, given: Sentence, layer: str = HEAD) -> Sentence:
-    """Return a sentence without enhanced dependencies if its heads are not those that were given in a layer.
+def without_enhanced_dependencies(sentence: Sentence) -> Sentence:
+    """Return a sentence without DEPS and without empty nodes, which belong to a tree that was replaced.
 
-    If it has empty nodes, which enhanced dependencies alone connect with the words, its basic ones take their place.
+    Universal Dependencies wants enhanced dependencies in all sentences of a file or in none.
     """
-    deps, arcs = sentence.columns.get(_DEPS, ()), sentence.heads.get(HEAD, ())
-    before = given.heads.get(layer, (None,) * len(arcs))
-    known = [arc is not None and len(arc) == 1 and None not in arc[0] for arc in arcs]
-    texts = [f"{arc[0].head}:{arc[0].relation}" if one and arc else _NONE for arc, one in zip(arcs, known, strict=True)]
-    stays = (
-        field == _NONE or now == then or text in field.split("|")
-        for field, now, then, text in zip(deps, arcs, before, texts, strict=False)
-    )
-    if all(stays):
-        return sentence
-    is_basic = any("." in row.partition("\t")[0] for _, row in sentence.extra_rows) and _NONE not in texts
-    return sentence.with_column(_DEPS, texts if is_basic else [_NONE] * len(arcs))
+    words = tuple((before, row) for before, row in sentence.extra_rows if "." not in row.partition("\t")[0])
+    columns = {**sentence.columns}
+    if _DEPS in columns:
+        columns[_DEPS] = (_NONE,) * len(sentence)
+    return replace(sentence, columns=columns, extra_rows=words)
 
 
 def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
