@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.errors import ExchangeError
 from tagweave.exchange.tokenization import Tokenization, for_text, is_tokenized
+from tagweave.streams.inputs import Input
 
 CORPORA: dict[str, tuple[str, ...]] = {
     "words": ("Jan woont in Gent .", "De hond , zei Jan , blaft .", "राम दिल्ली गया ।"),
@@ -41,6 +46,16 @@ def test_tokens_tell_how_text_was_cut_and_raw_text_is_cut_so() -> None:
     for name, line, expected in RAW:
         assert (name, [line[a:b] for a, b in for_text(learned(name), [line])(line)]) == (name, expected.split("|"))
     assert Tokenization.of_forms([]) == Tokenization.from_json(None) == Tokenization()
+
+
+def test_a_model_of_words_from_a_segmenter_takes_no_text_that_nobody_cut() -> None:
+    uncut = "他们明天去北京,图书馆看书" * 3
+    with pytest.raises(ExchangeError, match="cut by a segmenter"):
+        learned("blanks ").cut(f"他 说 {uncut}")
+    assert len(learned("words").cut(uncut)) == 39
+    source = Input("x.txt", tokenization=learned("blanks "))
+    assert "cut it first" in source.note_on_tokens([Sentence(("他", uncut))])
+    assert source.note_on_tokens([Sentence(("他", "去"))]) == ""
 
 
 def test_text_that_was_cut_before() -> None:

@@ -16,6 +16,7 @@ from typing import Any, Self
 import regex
 
 from tagweave.corpus.word_boundaries import VERSION, Offsets, clusters, runs, words
+from tagweave.errors import ExchangeError
 from tagweave.exchange.tokens import Tokenizer, tokenizer
 
 _SENTENCES = 2_000  # of a corpus that are looked at
@@ -27,6 +28,7 @@ _STOPPED = regex.compile(r".*\w{2}\.")
 _WITHOUT_BLANKS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 _JOINED = regex.compile(r"\w+([\-‐/&'’])\w+")
 _CLITIC = regex.compile(r"['’]\p{L}{1,3}|\p{L}{1,4}['’]|n['’]t", regex.IGNORECASE)
+_LONGEST = 24  # letters of a word in such a script
 _LEAST = 3  # times that a clitic is seen
 _TENTH = 0.1
 
@@ -96,11 +98,24 @@ class Tokenization:
         return f"{self.tokens}{joined}{clitics}"
 
     def cut(self, line: str) -> list[Offsets]:
-        """Cut a line of raw text."""
+        """Cut a line of raw text.
+
+        Raises:
+            ExchangeError: a segmenter has cut the text that the model learned from, and not this line.
+        """
+        if uncut := self.uncut(line):
+            content = f"text without blanks, {uncut[:12]}..."
+            raise ExchangeError(f"found {content}, expected words, as the text of the model was cut by a segmenter")
         found = tokenizer(self.tokens)(line)
         if self.joined:
             found = self._join(line, found)
         return self._split(line, found) if self.clitics else found
+
+    def uncut(self, line: str) -> str:
+        """Return the first text in a line that a segmenter should have cut for the model, or ""."""
+        if not self.of_segmenter or len(line) <= _LONGEST:
+            return ""
+        return next((run for run in line.split() if len(_WITHOUT_BLANKS.findall(run)) > _LONGEST), "")
 
     def _join(self, line: str, found: list[Offsets]) -> list[Offsets]:
         """Undo the cuts at signs between letters or digits."""

@@ -96,6 +96,8 @@ class Input:
         """Return a note if these tokens look otherwise than those that the model learned from; or ""."""
         if self.tokenization is None or self.tokens is not None:
             return ""
+        if any(self.tokenization.uncut(form) for each in sentences for form in each.forms):
+            return f"{self._name} has text without blanks, but a segmenter cut the text of the model: cut it first"
         found = Tokenization.of_forms(each.forms for each in sentences)
         lines = (" ".join(each.forms) for each in sentences)
         if self.tokenization.tokens == "words":
