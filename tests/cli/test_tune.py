@@ -52,7 +52,6 @@ def test_an_interrupt_says_how_to_go_on(plan: Path, run: Run, monkeypatch: pytes
         (["--search", "rate=0.1"], "found the range '0.1', expected log:LOW:HIGH"),
         (["--search", "nowhere.json"], "nowhere.json: No such file"),
         (["--plot", "plot.xyz"], "expected a name that ends in .png"),
-        (["--workers", "2"], "found 2 workers without a cluster"),
         (["--study", "mysql://here/there"], "found a study mysql://... that cannot be opened"),
     ],
 )

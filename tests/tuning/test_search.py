@@ -13,11 +13,11 @@ from benchmarks import postgresql
 from tagweave.corpus import sample
 from tagweave.errors import PlanError
 from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.plan_task import STEPS
 from tagweave.tuning import search
 from tagweave.tuning.search import Tuning
 from tagweave.tuning.space import usual_ranges
 from tagweave.tuning.study import StudyError, Trial
+from tagweave.tuning.training import STEPS
 
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install '.[tune]')")
 

@@ -295,8 +295,6 @@ def tune(
         ),
     ] = None,
     plot: Annotated[str | None, flag("FILE", "Draw the scores by trial and by value (.png, .svg, .pdf).")] = None,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Search for values of a plan that reach a higher development score, and write the best plan.
@@ -317,7 +315,7 @@ def tune(
     ranges = read_search(search or ())
     try:
         with trial_progress(trials) as finished:
-            tuning = carry_out(given, ranges, trials, seeds, prune, kept, cluster, workers, finished, say)
+            tuning = carry_out(given, ranges, trials, seeds, prune, kept, finished, say)
     except KeyboardInterrupt:
         say("interrupted: the same command goes on")
         raise typer.Exit(INTERRUPTED) from None

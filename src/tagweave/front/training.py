@@ -297,8 +297,6 @@ def tune(
     seeds: int = 2,
     prune: bool = True,
     study: str | PathLike[str] | None = None,
-    cluster: str | None = None,
-    workers: int | None = None,
     finished: Callable[[Trial], None] | None = None,
     tell: Tell = say,
 ) -> Tuning:
@@ -316,9 +314,6 @@ def tune(
         prune: stop trials whose development scores fall behind the median of the others.
         study: where trials are kept, so that another call continues: a file (SQLite) or `postgresql://...`; by default
             in memory.
-        cluster: where trials run: `local` (processes), `auto` or the address of a Ray cluster; by default in this
-            process, one by one.
-        workers: how many trials run at the same time.
         finished: called after every trial; by default it prints a line.
         tell: receives notes.
 
@@ -326,9 +321,7 @@ def tune(
         PlanError: a plan without development data, unknown names, ranges that the plan cannot have.
         CorpusError, OSError: a file that cannot be read.
         StudyError: the study cannot be opened.
-        ClusterError: the cluster cannot be reached, or a worker died.
     """
-    from tagweave.cluster.executor import executor_at
     from tagweave.tuning.search import Search, check
     from tagweave.tuning.search import search as carry_out
     from tagweave.tuning.space import Space
@@ -339,13 +332,10 @@ def tune(
     check(given)
     space = Space.of(_raced(given, search or (), tell), search or {})
 
-    with (
-        opened(space, None if study is None else fspath(study)) as kept,
-        executor_at(cluster, workers, space.plan.threads) as executor,
-    ):
+    with opened(space, None if study is None else fspath(study)) as kept:
         if done := len(kept.trials()):
             tell(f"{done} of {trials} trials are in the study already")
-        return carry_out(space, kept, executor, how, finished or (lambda trial: tell(line(trial, trials))), tell)
+        return carry_out(space, kept, how, finished or (lambda trial: tell(line(trial, trials))), tell)
 
 
 def _raced(plan: TrainingPlan, searched: Iterable[str], tell: Tell) -> TrainingPlan:

@@ -1,10 +1,4 @@
-"""The search: trials of a plan on an executor, then more seeds for the best of them.
-
-Trials as tasks: a training that stops when its development scores fall behind.
-
-A trial takes the curves of the finished trials along, and Optuna's own pruner judges by them where the trial runs. So
-no worker needs the database of the study, on whatever machine it is.
-"""
+"""The search: trials of a plan, then more seeds for the best of them."""
 
 from __future__ import annotations
 
@@ -15,15 +9,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from tagweave.cluster.executor import ClusterError, Failure, results
 from tagweave.errors import PlanError
-from tagweave.training.plan_task import STEPS, Curve, PlanResult, PlanTask, carry_out, plan_task
 from tagweave.tuning.study import Study, Trial, best_of
+from tagweave.tuning.training import STEPS, Curve, PlanResult, carry_out
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagweave.cluster.executor import Executor
     from tagweave.training.plan import TrainingPlan
     from tagweave.tuning.space import Space
 
@@ -35,16 +27,16 @@ _FIRST = 3
 
 @dataclass(frozen=True)
 class TrialTask:
-    """A trial: its number, its training, and the curves of finished trials by which it may stop early."""
+    """A trial: its number, its plan, and the curves of finished trials by which it may stop early."""
 
     number: int
-    task: PlanTask
+    plan: TrainingPlan
     curves: Sequence[Curve] = ()
 
 
 def carry_out_trial(trial: TrialTask) -> PlanResult:
     """Train by the plan of a trial."""
-    return carry_out(trial.task, judge_by(trial.curves))
+    return carry_out(trial.plan, judge_by(trial.curves))
 
 
 def judge_by(curves: Sequence[Curve]) -> Callable[[Curve], bool]:
@@ -166,20 +158,18 @@ def check(plan: TrainingPlan) -> None:
 def search(
     space: Space,
     study: Study,
-    executor: Executor,
     how: Search,
     finished: Callable[[Trial], None] = lambda trial: None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Tuning:
     """Run the trials that a study still lacks, and choose the best plan; `finished` is called after every trial."""
     check(space.plan)
-    base = plan_task(space.plan, executor, compare=False)
-    for task, outcome in executor.outcomes(carry_out_trial, _tasks(space, study, base, how, tell), ahead=False):
-        finished(_told(study, task, outcome))
+    for task in _tasks(space, study, how, tell):
+        finished(_trained(study, task))
     ranked = best_of(study.trials())
     if not ranked:
         raise PlanError("found no trial that came to its end, expected one: a smaller search space may help")
-    finalists = _finalists(space, study, executor, base, ranked, how.seeds, tell)
+    finalists = _finalists(space, study, ranked, how.seeds, tell)
     best = max(finalists, key=lambda each: each.mean).trial if finalists else ranked[0]
     return Tuning(plan_of(space, best), best, tuple(study.trials()), finalists, space)
 
@@ -189,32 +179,31 @@ def plan_of(space: Space, trial: Trial) -> TrainingPlan:
     return space.plan if trial.is_default else space.with_values(trial.values)
 
 
-def _tasks(space: Space, study: Study, base: PlanTask, how: Search, tell: Callable[[str], None]) -> Iterator[TrialTask]:
-    """Yield the trials that the study still lacks; each is chosen when a worker is free for it."""
+def _tasks(space: Space, study: Study, how: Search, tell: Callable[[str], None]) -> Iterator[TrialTask]:
+    """Yield the trials that the study still lacks."""
     while study.begun < how.trials:
         if (asked := study.ask(space.plan.seed)) is None:
             tell(f"the search space has hardly other values than those of {study.begun} trials: the search ends")
             return
         number, values = asked
         plan = space.with_values(values) if values else space.plan
-        yield TrialTask(number, replace(base, plan=plan.to_json()), study.curves() if how.prunes else ())
+        yield TrialTask(number, plan, study.curves() if how.prunes else ())
 
 
-def _told(study: Study, task: TrialTask, outcome: PlanResult | Failure) -> Trial:
-    """Return the trial with its outcome. One whose values do not work failed; other errors end the search."""
-    if not isinstance(outcome, Failure):
-        return study.tell(task.number, outcome)
-    is_of_values = isinstance(outcome.error, ValueError) and not isinstance(outcome.error, ClusterError)
-    if study.is_default(task.number) or not is_of_values:
-        raise outcome.error
-    return study.tell_failure(task.number, str(outcome.error))
+def _trained(study: Study, task: TrialTask) -> Trial:
+    """Train a trial, and return its outcome. If its values do not work, it failed; other errors end the search."""
+    try:
+        result = carry_out_trial(task)
+    except ValueError as error:
+        if study.is_default(task.number):
+            raise
+        return study.tell_failure(task.number, str(error))
+    return study.tell(task.number, result)
 
 
 def _finalists(
     space: Space,
     study: Study,
-    executor: Executor,
-    base: PlanTask,
     ranked: Sequence[Trial],
     seeds: int,
     tell: Callable[[str], None],
@@ -231,11 +220,11 @@ def _finalists(
 
     missing = {at: pair for at, pair in enumerate(pairs) if study.noted(key(*pair)) is None}
     plans = {at: replace(plan_of(space, trial), seed=seed) for at, (trial, seed) in missing.items()}
-    tasks = [TrialTask(at, replace(base, plan=plan.to_json())) for at, plan in plans.items()]
+    tasks = [TrialTask(at, plan) for at, plan in plans.items()]
     if tasks:
         tell(f"{len(tasks)} trainings with other seeds, of the plan and the best trials")
-    for task, result in results(executor, carry_out_trial, tasks):
-        study.note(key(*missing[task.number]), result.score or 0.0)
+    for task in tasks:
+        study.note(key(*missing[task.number]), carry_out_trial(task).score or 0.0)
     return tuple(
         Finalist(trial, tuple(study.noted(key(trial, seed)) or 0.0 for of, seed in pairs if of is trial))
         for trial in chosen

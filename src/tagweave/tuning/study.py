@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tagweave.errors import TagweaveError
-from tagweave.training.plan_task import Curve, PlanResult
 from tagweave.tuning.space import Range, Space
+from tagweave.tuning.training import Curve, PlanResult
 
 if TYPE_CHECKING:
     import optuna

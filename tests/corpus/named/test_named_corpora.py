@@ -14,13 +14,10 @@ from typer.testing import CliRunner
 
 import tagweave as tw
 from tagweave.cli.main import application
-from tagweave.cluster.processes import processes
 from tagweave.corpus.named import DataName, data_name, is_name, located
 from tagweave.corpus.named import files as registry_module
 from tagweave.corpus.named.files import FOLDER, OFFLINE, first_digest, kept, registry, remote_file
 from tagweave.errors import DataError
-from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.plan_task import plan_task
 
 pytest.importorskip("requests", reason="requests is not installed (pip install '.[data]')")
 
@@ -219,11 +216,3 @@ class TestCommands:
         about = tw.load_model(model).about
         assert about["plan"]["target"][0]["path"] == NAME
         assert about["plan"]["target"][0]["sha256"] == digest(TREES)
-
-
-def test_a_task_carries_the_file(server: Files) -> None:
-    """A worker on another machine need not fetch it."""
-    plan = TrainingPlan(target=(CorpusReference.of(NAME),))
-    with processes(1, 1) as executor:
-        (file,) = plan_task(plan, executor).files.values()
-    assert file.sha256 == digest(TREES)
