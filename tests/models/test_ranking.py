@@ -20,11 +20,12 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.coding import to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View
-from tagweave.labels.spans import SpanRules, span_types
+from tagweave.labels.spans import SpanArrays, SpanRules
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import batches
+from tagweave.models import batches, word_rows
 from tagweave.models.chain import ChainModel
-from tagweave.models.ranking import Chunks, chunk_probabilities, ranked, span_entropies, word_probabilities
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.ranking import chunk_probabilities, ranked, span_entropies, word_probabilities
 from tagweave.structures.chain import Chain
 
 SEED = st.integers(0, 2**16)
@@ -194,32 +195,76 @@ CHUNK_LABELS = {
 }
 
 
-@settings(max_examples=10)
-@given(TEXTS, st.sampled_from(sorted(CHUNK_LABELS)), SEED, st.sampled_from([1.0, 500.0]))
+ROLES = bundles(
+    (("O", "O"), ("B-X", "B-X"), ("I-X", "I-X"), ("O", "B-Y"), ("O", "I-Y"), ("B-X", "B-Y"), ("I-X", "O"), ("B-X", "O"))
+)
+"""Labels of two guidelines that mark different spans."""
+
+
+@settings(max_examples=15)
+@given(TEXTS, st.sampled_from([*sorted(CHUNK_LABELS), "several"]), SEED, st.sampled_from([1.0, 500.0]))
 def test_probabilities_of_chunks_are_those_of_enumeration(texts: Any, scheme: str, seed: int, scale: float) -> None:
-    texts, names = [text[:3] for text in texts[:2]], CHUNK_LABELS[scheme]
-    problem = Problem(texts, LabelSpace.plain("tag", names), seed, scheme=TransitionScheme.of(scheme, names))
+    """Under every view: all label sequences count that project to the chunk."""
+    texts = [text[:3] for text in texts[:2]]
+    if scheme == "several":
+        problem = Problem(texts, ROLES, seed)
+    else:
+        names = CHUNK_LABELS[scheme]
+        problem = Problem(texts, LabelSpace.plain("tag", names), seed, scheme=TransitionScheme.of(scheme, names))
     problem.weights *= scale
-    model = ChainModel(problem.parameters, problem.encoder, problem.weights, "spans", scheme)
+    model = ChainModel(problem.parameters, problem.encoder, problem.weights, "spans")
     start, stop, own = all_spans(problem)
-    types = span_types(names)
-    expected = []
-    for kind in types:
-        found = [naive.distribution(chain) if chain else {} for chain in problem.chains(False)]
-        for s, a, b in own:
-            expected.append(sum(p for y, p in found[s].items() if (a, b, kind) in chunks_of(y, names)))
     ptr = problem.encoded.sentence_ptr
     ends = np.array([ptr[s + 1] for s, _, _ in own], np.int64)
-    probabilities: list[float] = []
-    for number in range(len(types)):
-        kinds = np.full(len(own), number)
+    distributions = [naive.distribution(chain) if chain else {} for chain in problem.chains(False)]
+    for view in model.space.views[-2:]:
+        names = tuple(view.names[tag] for tag in view.projection)
+        rules = SpanRules(names)
+        expected, probabilities = list[float](), list[float]()
+        for kind in rules.types:
+            for s, a, b in own:
+                expected.append(sum(p for y, p in distributions[s].items() if (a, b, kind) in chunks_of(y, names)))
+        for number in range(len(rules.types)):
+            visits: list[Any] = []
+            labels = model.best_and_steps(problem.encoded, lambda *each, visits=visits: visits.append(each))
+            assert labels.tolist() == model.best(problem.encoded).tolist()
+            for tokens, _, steps in visits:
+                chunks = SpanArrays(start - tokens.start, stop - tokens.start, np.full(len(own), number))
+                probabilities.extend(chunk_probabilities(steps, rules, chunks, ends - tokens.start))
+        np.testing.assert_allclose(probabilities, expected, rtol=1e-6, atol=1e-6)
 
-        def visit(tokens: slice, steps: Any, kinds: Any = kinds) -> None:
-            chunks = Chunks(start - tokens.start, stop - tokens.start, ends - tokens.start, kinds, types)
-            probabilities.extend(chunk_probabilities(steps, names, chunks))
 
-        model.visit_steps(problem.encoded, visit)
-    np.testing.assert_allclose(probabilities, expected, rtol=1e-6, atol=1e-6)
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+@pytest.mark.parametrize("rows", [False, True])
+def test_tagged_spans_have_probabilities_under_their_guideline(
+    monkeypatch: pytest.MonkeyPatch, rows: bool, temperature: float
+) -> None:
+    """Labels are those of `tag`; probabilities are of scores at the temperature of the model, also from rows."""
+    monkeypatch.setattr(word_rows, "_BEFORE", 0 if rows else 1 << 30)
+    monkeypatch.setattr(batches, "_CHUNK_CELLS", 4)
+    monkeypatch.setattr(batches, "_CHUNK_SENTENCES", 1)
+    problem = Problem([["a", "B", "Aa"], [], ["B"], ["Aa", "a"]] * 2, ROLES, 3)
+    about = {"calibration": {"temperature": temperature}}
+    model = ChainModel(problem.parameters, problem.encoder, problem.weights, "spans", about=about)
+    sentences = problem.sentences
+    cooled = Problem([[*each.forms] for each in sentences], ROLES, 3)
+    cooled.weights /= temperature
+    distributions = [naive.distribution(chain) if chain else {} for chain in cooled.chains(False)]
+    for view in ROLES.views[1:]:
+        names = tuple(view.names[tag] for tag in view.projection)
+        tagger = ChainPredictor(model, 2, view.guideline)
+        tagged = list(tagger.tag_spans(sentences))
+        assert [each for each, _ in tagged] == list(tagger.tag(sentences))
+        assert [[span[:3] for span in each] for _, each in tagged] == [
+            [span[:3] for span in each] for _, each in tagger.tag_spans(sentences, probable=False)
+        ]
+        for (sentence, spans), distribution in zip(tagged, distributions, strict=True):
+            labels = tuple(view.names.index(each[0]) for each in sentence.layers[view.guideline] if each)
+            assert {span[:3] for span in spans} == chunks_of(labels, view.names)
+            for *span, probability in spans:
+                expected = sum(p for y, p in distribution.items() if tuple(span) in chunks_of(y, names))
+                assert probability == pytest.approx(expected, abs=1e-5)
+    assert sum(len(spans) for _, spans in tagged) > 3
 
 
 def chunks_of(labels: tuple[int, ...], names: tuple[str, ...]) -> set[tuple[int, int, str]]:

@@ -129,7 +129,8 @@ def test_spans_as_wholes_follow_a_line_of_their_own() -> None:
         want = calibrated_spans(np.array([each.probability for each in some]), 0.5, -1.0)
         assert [each[:3] for each in others[: len(some)]] == [each[:3] for each in some]
         assert_allclose([each.probability for each in others[: len(some)]], want)
-        chunks = [[tuple(each[:3]) for each in some]]
+        exact = {each[:3]: probability for each, probability in zip(some, want, strict=True)}
     assert [len(some) for some in ChainPredictor(models[1]).spans(train.sentences[:1], least - 1e-9)] == [4]
-    found = ChainPredictor(models[1]).chunk_probabilities(train.sentences[1:], chunks)
-    assert_allclose(found[0], want, rtol=1e-3, atol=1e-5)
+    [(_, spans)] = ChainPredictor(models[1]).tag_spans(train.sentences[1:])
+    assert len(spans) == 2
+    assert_allclose([each[3] for each in spans], [exact[each[:3]] for each in spans], rtol=1e-3, atol=1e-5)

@@ -14,7 +14,6 @@ from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import in_surface_tokens
 from tagweave.corpus.sentence import Sentence, kind_of
-from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import StreamError
 from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from tagweave.front.label_model import Tokenised
     from tagweave.front.options import LabelOptions
-    from tagweave.models.chain_predictor import ChainPredictor
+    from tagweave.models.chain_predictor import ChainPredictor, TaggedSpans
     from tagweave.models.pair_tables import TableSegmenter
     from tagweave.models.ranking import RankedLabels
     from tagweave.streams.stream import Stage
@@ -60,33 +59,6 @@ class LabelledSpan:
     probability: float | None = None
 
 
-def labelled_spans(
-    tagger: ChainPredictor, labelled: Sequence[Sentence], probable: bool, tables: Sequence[Any] | None = None
-) -> list[list[LabelledSpan]]:
-    """Return the spans of each sentence that a tagger labelled, with probabilities if they are wanted.
-
-    The probability of a span is exact if the model has one guideline. Of several it is the smallest of its labels, from
-    `tables` of the probabilities of all labels in each sentence, if they are known.
-    """
-    found = [_coded(each, tagger.guideline) for each in labelled]
-    if not probable:
-        return [[LabelledSpan(label, first, last) for first, last, label in each] for each in found]
-    if len(tagger.model.space.views) > 1:
-        known = tagger.probabilities(labelled) if tables is None else tables
-        numbers = [label_probabilities(tagger, *each) for each in zip(labelled, known, strict=True)]
-        return [
-            [LabelledSpan(label, first, last, probability=min(row[first:last])) for first, last, label in own]
-            for own, row in zip(found, numbers, strict=True)
-        ]
-    return [
-        [
-            LabelledSpan(label, first, last, probability=round(min(max(number, LEAST), 1.0), DIGITS))
-            for (first, last, label), number in zip(*pair, strict=True)
-        ]
-        for pair in zip(found, tagger.chunk_probabilities(labelled, found), strict=True)
-    ]
-
-
 def label_probabilities(tagger: ChainPredictor, sentence: Sentence, table: Any) -> list[float]:
     """Return the probability of the label of each token, from the probabilities of all labels."""
     number = {name: at for at, name in enumerate(tagger.labels)}
@@ -94,38 +66,18 @@ def label_probabilities(tagger: ChainPredictor, sentence: Sentence, table: Any) 
     return [round(float(row[number[label]]), DIGITS) for row, label in zip(table, best, strict=True)]
 
 
-def in_text(text: Tokenised, spans: Sequence[Sequence[LabelledSpan]]) -> list[LabelledSpan]:
+def in_text(text: Tokenised, spans: Sequence[TaggedSpans]) -> list[LabelledSpan]:
     """Return spans of sentences as spans of the text, with characters if it has them."""
-    found, before = [], 0
-    for at, own in enumerate(spans):
-        for each in own:
+    in_order, before = list[LabelledSpan](), 0
+    for at, tagged in enumerate(spans):
+        for first, last, label, number in tagged:
             start = end = None
             if text.offsets is not None:
-                start, end = text.offsets[at][each.first][0], text.offsets[at][each.last - 1][1]
-            found.append(
-                LabelledSpan(each.label, before + each.first, before + each.last, start, end, each.probability)
-            )
+                start, end = text.offsets[at][first][0], text.offsets[at][last - 1][1]
+            probability = None if number is None else round(min(max(number, LEAST), 1.0), DIGITS)
+            in_order.append(LabelledSpan(label, before + first, before + last, start, end, probability))
         before += len(text.sentences[at])
-    return found
-
-
-def _coded(sentence: Sentence, guideline: str) -> list[tuple[int, int, str]]:
-    """Return the spans of labels, one for each token: first token, token after the last, type.
-
-    An `I` or `E` that continues no span begins one, as conlleval reads it.
-    """
-    spans: list[tuple[int, int, str]] = []
-    before = OUTSIDE
-    for at, candidates in enumerate(sentence.layers[guideline]):
-        label = candidates[0] if candidates else OUTSIDE
-        if label != OUTSIDE:
-            letter, _, kind = label.partition("-")
-            if before[0] in "BI" and letter in "IE" and before[2:] == kind:
-                spans[-1] = (spans[-1][0], at + 1, kind)
-            else:
-                spans.append((at, at + 1, kind))
-        before = label
-    return spans
+    return in_order
 
 
 class Tagger(LabelModel):
@@ -176,9 +128,9 @@ class Tagger(LabelModel):
         if not codes_spans(self._tagger.labels):
             raise TypeError(f"found {self.name}, whose labels code no spans, expected a model of the task spans")
         given, are_several = read(data, cut_by(tokens or self.tokenization))
-        labelled = list(self._tagger.tag(sentence for each in given for sentence in each.sentences))
-        found = iter(labelled_spans(self._tagger, labelled, probable=True))
-        answers = [in_text(each.text, list(islice(found, len(each.sentences)))) for each in given]
+        tagged = self._tagger.tag_spans(sentence for each in given for sentence in each.sentences)
+        spans = (each for _, each in tagged)
+        answers = [in_text(each.text, list(islice(spans, len(each.sentences)))) for each in given]
         return answers if are_several else answers[0]
 
     def relabelled(self, corpus: Corpus) -> Corpus:

@@ -132,17 +132,31 @@ class ChainModel:
 
         self._over_chunks(encoded, run, 1)
 
-    def visit_steps(
-        self, encoded: Encoded, visit: Callable[[slice, Steps], None], scoring: ChainScoring | None = None
-    ) -> None:
-        """Call `visit` with the tokens and the marginals of each batch; `scoring` is as for `best`."""
+    def best_and_steps(
+        self,
+        encoded: Encoded,
+        visit: Callable[[slice, NDArray[np.int32], Steps], None],
+        threads: int = 1,
+        scoring: ChainScoring | None = None,
+    ) -> NDArray[np.int32]:
+        """Return labels as `best` without evidence, and call `visit` with the tokens, labels and marginals of each
+        batch: tokens are scored once for both."""
+        labels = np.empty(encoded.tokens, np.int32)
+        temperature = temperature_in(self.about)
 
         def run(first: int, last: int, scores: ChainScores) -> None:
-            batch, sums = self._sums(encoded, first, last, scores, None)
             tokens = slice(int(encoded.sentence_ptr[first]), int(encoded.sentence_ptr[last]))
-            visit(tokens, sums.factored(batch.rows, scores.transitions.potential))
+            if temperature == 1:
+                cooled = scores
+            else:
+                cooled = ChainScores(scores.emission / temperature, self.calibrated.transitions)
+            batch, sums = self._sums(encoded, first, last, cooled, None)
+            steps = sums.factored(batch.rows, cooled.transitions.potential)
+            labels[tokens] = best_labels(scores, batch.evidence.sentence_ptr)  # it overwrites the scores
+            visit(tokens, labels[tokens], steps)
 
-        self._over_chunks(encoded, run, 1, scoring)
+        self._over_chunks(encoded, run, threads, scoring or self.scoring.prepared(encoded))
+        return labels
 
     def k_best(
         self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None

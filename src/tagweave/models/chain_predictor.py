@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,9 @@ from tagweave.labels import SPANS
 from tagweave.labels.coding import SEGMENTATION, as_layer, letters_in, recode, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
-from tagweave.labels.spans import span_types
+from tagweave.labels.spans import SpanRules, sentence_begins, span_types
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import (
-    Chunks,
     ProbableSpan,
     RankedLabels,
     chunk_probabilities,
@@ -35,11 +35,13 @@ from tagweave.models.ranking import (
     ranked,
     word_probabilities,
 )
-from tagweave.models.scorer import calibrated_spans, slope_and_offset
+from tagweave.models.scorer import ChainScoring, calibrated_spans, slope_and_offset
 from tagweave.models.word_rows import WordRows
 from tagweave.structures.lockstep import Steps
 
 Floats = NDArray[Any]
+TaggedSpans = list[tuple[int, int, str, float | None]]
+"""Spans of a sentence: the first token, the one after the last, the type, and the probability if it was asked for."""
 
 _BLOCK = 2000  # sentences tagged at a time
 _CELLS = 1 << 24  # about so many marginal probabilities are held at a time
@@ -203,43 +205,52 @@ class ChainPredictor:
                 spans = (each._replace(probability=p) for each, p in zip(found, mapped, strict=True))
                 yield [each for each in spans if each[:3] not in rejected]
 
-    def chunk_probabilities(
-        self, sentences: Sequence[Sentence], spans: Sequence[Sequence[tuple[int, int, str]]]
-    ) -> list[list[float]]:
-        """Return the probability of each span (start, stop, type) of each sentence, as `spans` would give it."""
-        if len(self.model.space.views) > 1:
-            raise ValueError("found a model of several guidelines, expected one of one, for the spans that it labels")
-        names, numbers = self.model.space.names, list[list[float]]()
-        types = span_types(names)
-        kinds = {kind: number for number, kind in enumerate(types)}
-        for given, several in zip(in_blocks(sentences, _BLOCK), in_blocks(spans, _BLOCK), strict=True):
+    def tag_spans(self, sentences: Iterable[Sentence], probable: bool = True) -> Iterator[tuple[Sentence, TaggedSpans]]:
+        """Yield sentences as `tag`, and the spans of their labels, from left to right.
+
+        With `probable`, with the probability of each: of all label sequences that have a span of these tokens and this
+        type under the guideline of the tagger.
+        """
+        rules = self._span_rules
+        for given in in_blocks(sentences, _BLOCK):
             block = self.tokens(given)
-            encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._encoded(block, None, None)[0], None)
-            ptr = encoded.sentence_ptr.tolist()
-            rows = [
-                (low + start, low + stop, high, kinds[kind])
-                for (low, high), each in zip(pairwise(ptr), several, strict=True)
-                for start, stop, kind in each
-            ]
-            starts, stops, ends, own = np.array(rows, np.int64).reshape(-1, 4).T
-            probabilities = np.zeros(len(rows))
+            encoded, scoring = self._scored(block)
+            ptr = encoded.sentence_ptr
+            begins, counted = sentence_begins(ptr), np.zeros(encoded.tokens)  # of each span, at its first token
 
             def visit(
                 tokens: slice,
+                labels: NDArray[np.int32],
                 steps: Steps,
-                bounds: tuple[Floats, ...] = (starts, stops, ends, own),
-                into: NDArray[np.float64] = probabilities,
+                begins: NDArray[np.bool_] = begins,
+                counted: NDArray[np.float64] = counted,
             ) -> None:
-                begin, end = np.searchsorted(bounds[0], (tokens.start, tokens.stop)).tolist()
-                first, last, until, kind = (each[begin:end] for each in bounds)
-                chunks = Chunks(first - tokens.start, last - tokens.start, until - tokens.start, kind, types)
-                into[begin:end] = chunk_probabilities(steps, names, chunks)
+                spans = rules.spans(labels, begins[tokens.start : tokens.stop + 1])
+                bounds = np.flatnonzero(begins[tokens.start : tokens.stop + 1])
+                ends = bounds[np.searchsorted(bounds, spans.starts, side="right")]
+                counted[tokens.start + spans.starts] = chunk_probabilities(steps, rules, spans, ends)
 
-            self.model.visit_steps(encoded, visit, scoring)
-            probabilities = calibrated_spans(probabilities, *slope_and_offset(self.model.about))
-            bounds = np.cumsum([len(each) for each in several])[:-1]
-            numbers.extend(each.tolist() for each in np.split(probabilities, bounds))
-        return numbers
+            if probable:
+                labels = self.model.best_and_steps(encoded, visit, self.threads, scoring)
+            else:
+                labels = self.model.best(encoded, None, self.threads, scoring)
+            starts, stops, types = rules.spans(labels, begins)
+            numbers: Iterable[float | None] = repeat(None, len(starts))
+            if probable:
+                numbers = calibrated_spans(counted[starts], *slope_and_offset(self.model.about)).tolist()
+            sentence = np.searchsorted(ptr, starts, side="right") - 1
+            names = [rules.types[kind] for kind in types.tolist()]
+            first = ptr[sentence]
+            spans = list(zip((starts - first).tolist(), (stops - first).tolist(), names, numbers, strict=True))
+            bounds = np.searchsorted(starts, ptr).tolist()
+            labelled = self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
+            yield from zip(labelled, (spans[low:high] for low, high in pairwise(bounds)), strict=True)
+
+    @cached_property
+    def _span_rules(self) -> SpanRules:
+        """What labels say of spans under the guideline of the tagger."""
+        view = self.model.space.view(self.guideline)
+        return SpanRules([view.names[tag] for tag in view.projection.tolist()])
 
     def word_probabilities(
         self, sentences: Sequence[Sentence], words: Sequence[Sentence], layer: str | None = None
@@ -301,12 +312,16 @@ class ChainPredictor:
     def _best(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
     ) -> tuple[Encoded, NDArray[np.int32]]:
-        encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._encoded(block, None, None)[0], None)
+        encoded, scoring = self._scored(block)
         masks = None
         if layer is not None:
             encoded, sets = self._under_evidence(encoded, block, layer, covered)
             masks = sets.masks
         return encoded, self.model.best(encoded, masks, self.threads, scoring)
+
+    def _scored(self, block: Sequence[Sentence]) -> tuple[Encoded, ChainScoring | None]:
+        """Return sentences with the features that their scores come from, or the scores if they come from rows."""
+        return (self._rows and self._rows.encoded(block)) or (self._encoded(block, None, None)[0], None)
 
     def _encoded(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None

@@ -28,7 +28,7 @@ from tagweave.kernels import distributions
 from tagweave.labels.coding import to_characters
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
-from tagweave.labels.spans import ends_are_marked
+from tagweave.labels.spans import SpanArrays, SpanRules, ends_are_marked
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel, Masks
 from tagweave.models.scorer import calibrated_spans, slope_and_offset
@@ -132,22 +132,22 @@ def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: fl
     return sorted(found, key=lambda each: (-each.probability, each))
 
 
-def chunk_probabilities(steps: Steps, names: Sequence[str], chunks: Chunks) -> NDArray[np.float64]:
+def chunk_probabilities(steps: Steps, rules: SpanRules, chunks: SpanArrays, ends: Numbers) -> NDArray[np.float64]:
     """Return float64[C]: the probability of each chunk with its type, by the recurrence of `probable_spans`.
 
-    All chunks are followed at once, token by token, and only among the labels of their types.
+    Chunks are of n tokens, and ends[c] is the end of the sentence of chunk c. All are followed at once, token by token,
+    and only among the labels of their types, which are labels of one view: `rules` say what each of the Y labels means
+    there, so a probability sums over all label sequences that project to the chunk.
     """
-    parts = [split_label(name) for name in names]
-    own = [[at for at, (_, kind) in enumerate(parts) if kind == each] for each in chunks.types]
-    most = max(map(len, own), default=1)
-    of_type = np.array([[*labels, *[labels[0]] * (most - len(labels))] for labels in own], np.int64).reshape(-1, most)
-    is_label = np.array([[at < len(labels) for at in range(most)] for labels in own], np.bool_).reshape(-1, most)
-    goes_on = np.array([[a in "BI" and b in "IE" for b, _ in parts] for a, _ in parts])
-    labels, used, lengths = of_type[chunks.kinds], is_label[chunks.kinds], chunks.stops - chunks.starts
+    of_types = [np.flatnonzero(rules.type[:-1] == kind) for kind in range(len(rules.types))]
+    most = max(map(len, of_types), default=1)
+    padded = np.array([np.resize(each, most) for each in of_types], np.int64).reshape(-1, most)
+    is_label = np.arange(most) < np.array([len(each) for each in of_types]).reshape(-1, 1)
+    labels, used, lengths = padded[chunks.types], is_label[chunks.types], chunks.stops - chunks.starts
 
     def inner(at: Numbers, which: Numbers) -> Floats:
         rows = labels[which]
-        allowed = goes_on[rows[:, :, None], rows[:, None, :]] & used[which][:, :, None] & used[which][:, None, :]
+        allowed = rules.follows[rows[:, :, None], rows[:, None, :]] & used[which][:, :, None] & used[which][:, None, :]
         return np.asarray(steps.pairs(at, rows) * allowed, np.float64)
 
     def reached(at: Numbers, which: Numbers) -> Floats:
@@ -158,7 +158,7 @@ def chunk_probabilities(steps: Steps, names: Sequence[str], chunks: Chunks) -> N
     for step in range(1, int(lengths.max(initial=0)) + 1):
         which = np.flatnonzero(lengths >= step)
         at, going_on = chunks.starts[which] + step, np.zeros((len(which), most))
-        inside = at < chunks.ends[which]
+        inside = at < ends[which]
         at, some = at[inside], which[inside]
         tiny = np.finfo(steps.gamma.dtype).tiny
         share = v[some] / np.maximum(reached(at - 1, some), tiny)
@@ -167,16 +167,6 @@ def chunk_probabilities(steps: Steps, names: Sequence[str], chunks: Chunks) -> N
         probabilities[done] = v[done].sum(axis=1) - going_on[lengths[which] == step].sum(axis=1)
         v[which] = going_on
     return probabilities
-
-
-class Chunks(NamedTuple):
-    """C chunks: their tokens starts .. stops - 1, the ends of their sentences, and the numbers of their types."""
-
-    starts: Numbers
-    stops: Numbers
-    ends: Numbers
-    kinds: Numbers
-    types: tuple[str, ...]
 
 
 def continuing(pairs: Floats, names: Sequence[str]) -> Floats:

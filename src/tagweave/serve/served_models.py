@@ -22,9 +22,9 @@ from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.front.label_model import CutLines, Tokenised, by_line, of_texts
 from tagweave.front.model import Model, load_model
 from tagweave.front.parser import Parser
-from tagweave.front.taggers import DIGITS, LEAST, Segmenter, Tagger, in_text, label_probabilities, labelled_spans
+from tagweave.front.taggers import DIGITS, LEAST, Segmenter, Tagger, in_text, label_probabilities
 from tagweave.labels.transition_scheme import codes_spans, split_label
-from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.chain_predictor import ChainPredictor, TaggedSpans
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.serve.requests import Item, ModelDescription, SpanResult, TextResult, by_words, in_tokens
 from tagweave.serve.serving import ServerSettings
@@ -49,9 +49,13 @@ class Tagging:
         """Return the results of items."""
         tagger, documents = self._tagger, in_tokens(items, self._cut)
         given = [sentence for each in documents for sentence in each.sentences]
-        labelled = list(tagger.tag(given))
+        spans: list[TaggedSpans] | None = None
+        if codes_spans(tagger.labels):
+            tagged = list(tagger.tag_spans(given, bool(probabilities)))
+            labelled, spans = [each for each, _ in tagged], [each for _, each in tagged]
+        else:
+            labelled = list(tagger.tag(given))
         tables = tagger.probabilities(given) if probabilities else None
-        spans = labelled_spans(tagger, labelled, bool(probabilities), tables) if codes_spans(tagger.labels) else None
         shown: list[list[Any]] | None = None
         if tables is not None and probabilities == "all":
             shown = [[_by_label(tagger.labels, row) for row in table] for table in tables]
