@@ -161,9 +161,9 @@ def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytes
         plan=SimpleNamespace(dev=CorpusReference("dev.col"), target=[CorpusReference("train.col")]),
         data=SimpleNamespace(target="tag", corpora=[]),
     )
-    fitted: Any = SimpleNamespace(doubted=model, outcome=SimpleNamespace(score=0.5))
+    fitted: Any = SimpleNamespace(model=model, labels_err=True, outcome=SimpleNamespace(score=0.5))
     assert noise.exchanged(given, fitted) is None
-    assert told[0].endswith("0.0000 on parts that are held out, worse than 0.5000")
+    assert told[0].endswith("0.0000 on parts that are held out, not better than 0.5000")
 
 
 @pytest.mark.usefixtures("fixed_roles")

@@ -36,13 +36,13 @@ class Fitted:
 
     Attributes:
         counts: counts of the training trees; `None` for chains.
-        doubted: the model of the labels of TRAIN as they are, if development data show that these often err.
+        labels_err: whether development data show that the labels of TRAIN often err.
     """
 
     model: Any
     outcome: FitOutcome
     counts: TreebankCounts | None = None
-    doubted: Any = None
+    labels_err: bool = False
 
     def finished_model(self) -> Any:
         """Return the model; raise KeyboardInterrupt if the user stopped its training, and with it all that follows."""

@@ -277,7 +277,7 @@ def _train(job: Job, compare: bool) -> Training:
     method.check(job)
     if not compare or job.is_trial or method.compares or job.incomparable:
         fitted = method.fit(job)
-        if compare and fitted.doubted is not None:
+        if compare and fitted.labels_err:
             return _with_better_roles(job, fitted, begin)
         if compare and data.has_sources and not (job.race or job.is_trial or method.compares):
             what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"

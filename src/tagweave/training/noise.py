@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -109,7 +108,7 @@ def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
     tell(f"on the development data: labels as they are {score:.4f}, labels that may err {found:.4f}")
     if second.outcome.interrupted:
         return replace(fitted, outcome=replace(fitted.outcome, interrupted=True))
-    return replace(second if found > score else fitted, doubted=fitted.model)
+    return replace(second if found > score else fitted, labels_err=True)
 
 
 class Exchange(NamedTuple):
@@ -123,31 +122,29 @@ class Exchange(NamedTuple):
 def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
     """Return the job in which development data and TRAIN exchange their roles.
 
-    Returns `None` if models of folds of the development data, which look at the labels of the model of TRAIN, are worse
-    than the model by more than the standard error of its score. They have seen a part of the development data, and
-    score the rest; the model is scored on sentences that chose its iteration.
+    Returns `None` unless models of folds of the development data, which look at the labels of the model of TRAIN, score
+    higher than that model. They have seen a part of the development data, and score the rest.
 
     Raises:
         KeyboardInterrupt: the user stopped the training of a fold.
     """
     dev, tell, plan = job.dev, job.run.tell, job.plan
     is_sampled = any(each.sample is not None for each in plan.target)
-    if dev is None or plan.dev is None or fitted.doubted is None or fitted.outcome.score is None or is_sampled:
+    if dev is None or plan.dev is None or not fitted.labels_err or fitted.outcome.score is None or is_sampled:
         return None
     name = next(name for name in _NAMES if name != job.data.target)
     if len(dev) < _PARTS or any(name in each.layers for corpus in (dev, *job.data.corpora) for each in corpus):
         return None
     file = CorpusFile(plan.dev.argument, dev, plan.dev.sha256)
-    judged = list(_guided(file.called(name).corpus, fitted.doubted, job))
+    judged = list(_guided(file.called(name).corpus, fitted.model, job))
     tagged = (each for model, held_out in judged for each in ChainPredictor(model).tag(_bare(held_out)))
     scores = span_scores(file.called(name).corpus, judged[0][1].with_sentences(tagged)).spans
-    score, expected, spans = fitted.outcome.score, scores.f, scores.gold
-    least = score - sqrt(score * (1 - score) / max(1, spans))
+    score, expected = fitted.outcome.score, scores.f
     own, train = plan.dev.path or "DEV", " ".join(each.path or "TRAIN" for each in plan.target)
     what = f"{own} as TRAIN, with the labels of {train} as those of another guideline"
-    comparison = "better than" if expected > score else "level with" if expected >= least else "worse than"
+    comparison = "better than" if expected > score else "not better than"
     tell(f"{what}: {expected:.4f} on parts that are held out, {comparison} {score:.4f}")
-    if expected < least:
+    if expected <= score:
         return None
     tell(f"so {own} is TRAIN, and {train} is `sources={name}=FILE` (`span_confidence=1` would keep their roles)")
     sources = tuple(each.called(name) for each in job.data.files)
