@@ -155,15 +155,18 @@ def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytes
     model = tw.train(wrong, task="spans", iterations=1).trained
     monkeypatch.setattr(noise, "_guided", lambda dev, *_: [(model, dev)])
     told: list[str] = []
+    train = wrong_names()
     given: Any = SimpleNamespace(
         dev=names(1, 12, 0.0),
         run=SimpleNamespace(tell=told.append),
         plan=SimpleNamespace(dev=CorpusReference("dev.col"), target=[CorpusReference("train.col")]),
-        data=SimpleNamespace(target="tag", corpora=[]),
+        data=SimpleNamespace(target="tag", corpora=[train]),
     )
     fitted: Any = SimpleNamespace(model=model, labels_err=True, outcome=SimpleNamespace(score=0.5))
     assert noise.exchanged(given, fitted) is None
     assert told[0].endswith("0.0000 on parts that are held out, not better than 0.5000")
+    given.data.corpora = [train.with_sentences(train.sentences[:12])]
+    assert noise.exchanged(given, fitted) is None and len(told) == 1
 
 
 @pytest.mark.usefixtures("fixed_roles")

@@ -122,8 +122,8 @@ class Exchange(NamedTuple):
 def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
     """Return the job in which development data and TRAIN exchange their roles.
 
-    Returns `None` unless models of folds of the development data, which look at the labels of the model of TRAIN, score
-    higher than that model. They have seen a part of the development data, and score the rest.
+    Returns `None` unless TRAIN is larger, and models of folds of the development data, which look at the labels of the
+    model of TRAIN, score higher than that model. They have seen a part of the development data, and score the rest.
 
     Raises:
         KeyboardInterrupt: the user stopped the training of a fold.
@@ -133,6 +133,8 @@ def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
     if dev is None or plan.dev is None or not fitted.labels_err or fitted.outcome.score is None or is_sampled:
         return None
     name = next(name for name in _NAMES if name != job.data.target)
+    if dev.tokens() >= sum(corpus.tokens() for corpus in job.data.corpora):  # TRAIN may be right, but small
+        return None
     if len(dev) < _PARTS or any(name in each.layers for corpus in (dev, *job.data.corpora) for each in corpus):
         return None
     file = CorpusFile(plan.dev.argument, dev, plan.dev.sha256)
