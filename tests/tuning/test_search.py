@@ -1,166 +1,232 @@
-"""A search is repeatable, can be killed and goes on, and never chooses a plan that is worse than the given one."""
+"""A search never loses to the plan, trains nothing twice, goes on after an interrupt, and shares its storage."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import tagweave as tw
-from benchmarks import postgresql
-from tagweave.corpus import sample
-from tagweave.errors import PlanError
-from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.tuning import search
-from tagweave.tuning.search import Tuning
-from tagweave.tuning.space import usual_ranges
-from tagweave.tuning.study import StudyError, Trial
-from tagweave.tuning.training import STEPS
-
 pytest.importorskip("optuna", reason="Optuna is not installed (pip install '.[tune]')")
 
+import optuna
+
+import tagweave as tw
+from tagweave.corpus import sample
+from tagweave.errors import PlanError
+from tagweave.learning.run import Iteration, Run
+from tagweave.training.job import Job, train
+from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.resolve import job_of
+from tagweave.tuning import search
+from tagweave.tuning.search import Tuning
+
 RANGES = {"rate": "log:0.001:1", "batch": "int:1:16", "weights": "choice:all,observed"}
+Score = Callable[..., float]
 
 
 def tune(plan: TrainingPlan, trials: int = 6, seeds: int = 0, **options: Any) -> Tuning:
-    return tw.tune(plan, RANGES, trials, seeds, tell=lambda line: None, **options)
+    return tw.tune(plan, RANGES, trials, seeds, **{"tell": lambda line: None, **options})
 
 
-def essence(tuning: Tuning) -> list[Any]:
-    return [(each.number, each.values, each.state, each.score, each.curve) for each in tuning.trials]
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[TrainingPlan]]:
+    """The plans of all trainings, which take no time: the score is higher for small rates."""
+    plans: list[TrainingPlan] = []
+
+    def score(self: object, plan: TrainingPlan, trial: object = None) -> float:
+        plans.append(plan)
+        return 1 - plan.settings.get("rate", 0.2)
+
+    monkeypatch.setattr(search._Trainings, "score", score)
+    yield plans
 
 
-@pytest.fixture(scope="module")
-def whole(plan: TrainingPlan) -> Tuning:
-    return tune(plan, 7)
+def scored_by(monkeypatch: pytest.MonkeyPatch, score: Score) -> None:
+    before = search._Trainings.score
+    monkeypatch.setattr(search._Trainings, "score", lambda self, plan, trial=None: score(before, self, plan, trial))
 
 
-def test_the_plan_itself_is_the_first_trial(whole: Tuning) -> None:
-    first = whole.trials[0]
-    assert first.is_default
-    assert first.values == {"rate": 0.2, "batch": 4, "weights": None}
-    assert whole.best.score == max(each.score or 0 for each in whole.trials if each.state == "complete")
+def test_the_best_plan_repeats_the_best_score(plan: TrainingPlan) -> None:
+    tuning = tune(plan, 3)
+    assert [trial.number for trial in tuning.trials] == [0, 1, 2]
+    assert tuning.trials[0].params == {"rate": 0.2, "batch": 4}
+    assert tuning.best.value == max(trial.value for trial in tuning.trials if trial.state.name == "COMPLETE")
+    again = train(job_of(tuning.plan, Run()), compare=False)
+    assert again.fitted.outcome.score == tuning.best.value
 
 
-def test_the_best_plan_repeats_its_score(plan: TrainingPlan, whole: Tuning, tmp_path: Path) -> None:
-    whole.save(tmp_path / "best.json")
-    again = tw.tune(tmp_path / "best.json", {"rate": "float:0:1"}, 1, 0, tell=lambda line: None)
-    assert again.trials[0].score == whole.best.score
+def test_equal_searches_have_equal_trials(plan: TrainingPlan, trained: list[TrainingPlan]) -> None:
+    first, second = ([trial.params for trial in tune(plan, 12).trials] for _ in range(2))
+    assert first == second
+    assert len({values["rate"] for values in first}) == 12
 
 
-def test_a_killed_search_goes_on_as_if_nothing_had_happened(
-    plan: TrainingPlan, whole: Tuning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_interrupted_search_goes_on(
+    plan: TrainingPlan, trained: list[TrainingPlan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trained: list[int] = []
-    carry_out = search.carry_out_trial
+    begun: list[TrainingPlan] = []
 
-    def killed(task: Any) -> Any:
-        trained.append(task.number)
-        if len(trained) == 4:
+    def interrupted(before: Score, *arguments: Any) -> float:
+        begun.append(arguments[1])
+        if len(begun) == 1:
             raise KeyboardInterrupt
-        return carry_out(task)
+        return before(*arguments)
 
-    monkeypatch.setattr(search, "carry_out_trial", killed)
+    scored_by(monkeypatch, interrupted)
+    storage, told = tmp_path / "study", []
     with pytest.raises(KeyboardInterrupt):
-        tune(plan, 7, study=tmp_path / "study")
-    assert essence(tune(plan, 7, study=tmp_path / "study")) == essence(whole)
-    assert len(trained) == 8
+        tune(plan, 2, storage=storage)
+    tuning = tune(plan, 2, 1, storage=storage)
+    assert begun[:2] == [tuning.space.plan] * 2
+    assert len(tuning.trials) == 2
+    assert len(trained) == 4
+    assert tune(plan, 2, 1, storage=storage, tell=told.append).seeds == tuning.seeds
+    assert "2 of 2 trials are in the storage already" in told
+    assert len(trained) == 4
 
 
-def test_a_finished_study_trains_nothing(plan: TrainingPlan, tmp_path: Path) -> None:
-    finished: list[Trial] = []
-    first = tune(plan, 2, 1, study=tmp_path / "study", finished=finished.append)
-    again = tune(plan, 2, 1, study=tmp_path / "study", finished=finished.append)
-    assert len(finished) == 2
-    assert essence(first) == essence(again)
-    assert [each.scores for each in first.finalists] == [each.scores for each in again.finalists]
+def test_searches_share_a_storage(
+    plan: TrainingPlan, trained: list[TrainingPlan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[Tuning] = []
+
+    def beside(before: Score, *arguments: Any) -> float:
+        trained.append(arguments[1])
+        if len(trained) == 2:
+            others.append(tune(plan, 4, storage=tmp_path / "study"))
+        return float(len(trained))
+
+    scored_by(monkeypatch, beside)
+    tuning = tune(plan, 4, storage=tmp_path / "study")
+    assert len(tuning.trials) == len(trained) == 4
+    assert len({trial.params["rate"] for trial in tuning.trials}) == 4
+    assert len(others[0].trials) == 3  # all but the one that was running
+    assert len(tune(replace(plan, iterations=2), 1, storage=tmp_path / "study").trials) == 1
 
 
-def test_a_study_in_postgresql_is_continued(plan: TrainingPlan) -> None:
-    if (folder := postgresql.programs()) is None:
-        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
-    with postgresql.running(folder) as url:
-        first = tune(plan, 1, study=url)
-        assert essence(tune(plan, 2, study=url))[:1] == essence(first)
+def test_other_seeds_choose_among_the_best(
+    plan: TrainingPlan, trained: list[TrainingPlan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lucky(before: Score, *arguments: Any) -> float:
+        score = before(*arguments)
+        return score if arguments[1].seed == plan.seed else 1 - len(arguments[1].settings)
+
+    assert tune(plan, 4, 1).best.value > 0.8
+    scored_by(monkeypatch, lucky)
+    tuning = tune(plan, 4, 2)
+    assert tuning.plan == tuning.space.plan
+    assert tuning.gain() == "the plan itself is the best of 4 trials"
+    assert [len(scores) for scores in tuning.seeds.values()] == [2] * 4
 
 
-def test_the_chosen_trial_is_the_best_with_other_seeds(plan: TrainingPlan) -> None:
-    tuning = tune(plan, 4, 1)
-    assert tuning.finalists[0].trial.is_default
-    assert tuning.best == max(tuning.finalists, key=lambda each: each.mean).trial
-
-
-def test_nothing_is_tried_twice(plan: TrainingPlan, tmp_path: Path) -> None:
-    told: list[str] = []
-    ranges, study = {"weights": "choice:all,observed", "batch": "int:4:5"}, tmp_path / "study"
-    tuning = tw.tune(plan, ranges, 8, 0, study=study, tell=told.append)
-    tried = [(each.values["weights"], each.values["batch"]) for each in tuning.trials]
+def test_no_values_are_tried_twice(plan: TrainingPlan, trained: list[TrainingPlan]) -> None:
+    tuning = tw.tune(plan, {"weights": "choice:all,observed", "batch": "int:4:5"}, 20, 0, tell=lambda line: None)
+    assert len(tuning.trials) == len(trained) == 5
+    tried = [(trial.params.get("weights"), trial.params["batch"]) for trial in tuning.trials]
     assert tried[0] == (None, 4)  # the plan
     assert sorted(tried[1:]) == [("all", 4), ("all", 5), ("observed", 4), ("observed", 5)]
-    assert "the search space has hardly other values than those of 5 trials: the search ends" in told
-    assert essence(tw.tune(plan, ranges, 8, 0, study=study, tell=told.append)) == essence(tuning)
 
 
-def test_methods_race_once_for_all_trials(plan: TrainingPlan) -> None:
-    told: list[str] = []
-    ours, other = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
-    dev = replace(ours, path=plan.dev.path if plan.dev else "")
-    of_two = replace(plan, target=(ours,), sources=(other,), dev=dev, method=None, options=None)
-    tuning = tw.tune(of_two, None, 2, 0, tell=told.append)
-    assert sum("methods race" in line for line in told) == 1
-    assert tuning.plan.method in ("stacked", "coupled")
-    assert tuning.space.ranges.keys() > usual_ranges(plan).keys()  # those of the method, too
-    told.clear()
-    of_methods = tw.tune(of_two, {"method": "choice:coupled,stacked"}, 3, 0, tell=told.append)
-    assert [each.values["method"] for each in of_methods.trials[1:]] in (["coupled", "stacked"], ["stacked", "coupled"])
-    with pytest.raises(PlanError, match="unknown name 'rat' in the search"):
-        tw.tune(of_two, {"rat": "log:0.01:1"}, 2, 0, tell=told.append)
-    assert not any("methods race" in line for line in told)
+def test_trials_that_fall_behind_are_pruned(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    iterations: list[int] = []
+
+    def score(self: object, plan: TrainingPlan, trial: optuna.Trial | None = None) -> float:
+        if trial is None:
+            return 0.0
+        reports = search._Reports(trial)
+        for number in range(1, 6):
+            iterations.append(number)
+            reports.iteration(Iteration(number, 0.0, 1.0 - trial.number / 100, True, 0.0), 5)
+        return 1.0 - trial.number / 100
+
+    monkeypatch.setattr(search._Trainings, "score", score)
+    tuning = tune(plan, 8)
+    assert [trial.state.name for trial in tuning.trials] == ["COMPLETE"] * 5 + ["PRUNED"] * 3
+    assert iterations[-9:] == [1, 2, 3] * 3
+    assert tuning.best.number == 1
 
 
-def test_trials_that_fall_behind_are_pruned() -> None:
-    is_behind = search.judge_by([{STEPS + n: 0.9 for n in range(1, 9)}] * 5)
-    curve = {STEPS + n: 0.5 for n in range(1, 5)}
-    judged = [is_behind(dict(list(curve.items())[:n])) for n in range(1, 5)]
-    assert judged == [False, False, True, True]
-    assert not search.judge_by([{STEPS + 9: 0.9}] * 4)(curve)
-
-
-def test_a_trial_that_fails_is_kept_with_its_reason(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(task: Any) -> Any:
-        if task.number == 1:
+def test_values_that_do_not_work_are_noted(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(self: object, plan: TrainingPlan, trial: optuna.Trial | None = None) -> float:
+        if trial is not None and trial.number == 1:
             raise ValueError("found nothing")
-        return carry_out(task)
+        return 0.5
 
-    carry_out = search.carry_out_trial
-    monkeypatch.setattr(search, "carry_out_trial", failing)
-    tuning = tune(plan, 3)
-    assert [each.state for each in tuning.trials][:2] == ["complete", "failed"]
-    assert tuning.trials[1].problem == "found nothing"
-    monkeypatch.setattr(search, "carry_out_trial", lambda task: failing(search.replace(task, number=1)))
+    monkeypatch.setattr(search._Trainings, "score", failing)
+    told: list[str] = []
+    tuning = tune(plan, 3, tell=told.append)
+    assert [trial.state.name for trial in tuning.trials] == ["COMPLETE", "FAIL", "COMPLETE"]
+    assert any("failed: found nothing" in line for line in told)
+
+    def broken(self: object, plan: TrainingPlan, trial: optuna.Trial | None = None) -> float:
+        raise ValueError("found nothing")
+
+    monkeypatch.setattr(search._Trainings, "score", broken)
     with pytest.raises(ValueError, match="found nothing"):
-        tune(plan, 1)
+        tune(plan)
 
 
-def test_a_plan_without_development_data_is_refused(plan: TrainingPlan) -> None:
-    with pytest.raises(PlanError, match="without dev"):
-        tune(search.replace(plan, dev=None))
+def test_without_development_data_folds_judge(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[Job] = []
+    monkeypatch.setattr(search, "train", lambda job, compare: jobs.append(job) or train(job, compare))
+    told: list[str] = []
+    tuning = tune(replace(plan, dev=None), 1, tell=told.append)
+    assert "no development data: the score of a trial is the mean of 5 folds of TRAIN" in told
+    assert 0.2 < tuning.trials[0].value < 1
+    [whole] = job_of(plan, Run()).data.targets
+    assert sorted(sentence.forms for job in jobs for sentence in job.dev) == sorted(each.forms for each in whole)
+    for job in jobs:
+        assert len(job.data.targets[0]) + len(job.dev) == len(whole)
+        assert not {id(sentence) for sentence in job.dev} & {id(sentence) for sentence in job.data.targets[0]}
+    few = Path(plan.target[0].path).with_name("few.txt")
+    few.write_text("我_PN 爱_VV 你_PN\n" * 4, "utf-8")
+    with pytest.raises(PlanError, match="or at least 5 sentences"):
+        tune(TrainingPlan((CorpusReference(str(few)),)))
 
 
-def test_a_study_that_cannot_be_opened_is_named(plan: TrainingPlan, tmp_path: Path) -> None:
+def test_methods_race_once_for_all_trials(
+    plan: TrainingPlan, trained: list[TrainingPlan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    races: list[Job] = []
+    monkeypatch.setattr(search, "decided", lambda job: races.append(job) or job.with_method("coupled"))
+    ctb, pd = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
+    of_two = replace(
+        plan, target=(ctb,), sources=(pd,), dev=replace(ctb, path=plan.dev.path), method=None, options=None
+    )
+    tuning = tw.tune(of_two, None, 2, 0, tell=lambda line: None)
+    assert len(races) == 1
+    assert tuning.plan.method == "coupled"
+    assert tuning.space.ranges.keys() > {"rate", "views", "sources.0.weight"}
+    of_methods = tw.tune(of_two, {"method": "choice:coupled,stacked"}, 6, 0, tell=lambda line: None)
+    assert {trial.params.get("method") for trial in of_methods.trials[1:]} == {"coupled", "stacked"}
+    with pytest.raises(PlanError, match="unknown name 'rat' in the search"):
+        tw.tune(of_two, {"rat": "log:0.01:1"}, 2, 0, tell=lambda line: None)
+    assert len(races) == 1
+
+
+def test_a_storage_that_cannot_be_opened_is_named(
+    plan: TrainingPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "study").write_text("no database at all")
-    with pytest.raises(StudyError, match="cannot be opened"):
-        tune(plan, study=tmp_path / "study")
-    with pytest.raises(StudyError) as error:
-        tune(plan, study="postgresql://me:secret@127.0.0.1:1/none")
+    with pytest.raises(PlanError, match="study, which cannot be opened"):
+        tune(plan, storage=tmp_path / "study")
+    with pytest.raises(PlanError) as error:
+        tune(plan, storage="postgresql://me:secret@127.0.0.1:1/none")
     assert "secret" not in str(error.value)
+    assert "connection" in str(error.value)
+    with pytest.raises(PlanError, match="0 trials"):
+        tune(plan, 0)
 
 
-def test_the_result_is_shown_and_drawn(whole: Tuning, tmp_path: Path, capsys: Any) -> None:
-    whole.render()
-    assert "the plan" in capsys.readouterr().out
-    whole.plot(tmp_path / "search.svg")
-    assert (tmp_path / "search.svg").read_text().count("<use") > 3 * len(whole.trials)
-    assert whole.to_json()["trials"][0]["score"] == whole.trials[0].score
+def test_the_result_is_shown(plan: TrainingPlan, trained: list[TrainingPlan], capsys: Any) -> None:
+    tuning = tune(plan, 30, 1)
+    tuning.render()
+    shown = capsys.readouterr().out
+    assert "the plan" in shown
+    assert "chosen" in shown
+    assert shown.count("\n") < 30
+    assert tuning.gain().startswith(f"trial {tuning.best.number} is the best of 30 trials: score 0.8000 -> 0.9")
+    assert tuning.to_json()["trials"][0]["score"] == 0.8

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.corpus.characters import printable
 from tagweave.errors import TagweaveError
-from tagweave.streams import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from tagweave.learning.run import Callback
-    from tagweave.tuning.study import Trial
 
 _FIELD = re.compile(r"`([a-z][a-z_]*)(?:=([^`]*))?`")
 FLAGS = {
@@ -116,7 +114,7 @@ Item = TypeVar("Item")
 
 
 @contextmanager
-def progress_line(*columns: ProgressColumn, console: Console | None = None, stays: bool = False) -> Iterator[Any]:
+def progress_line(*columns: ProgressColumn, console: Console | None = None) -> Iterator[Any]:
     """Open a `rich.progress.Progress` on standard error; `None` where that is no terminal."""
     from rich.console import Console as StandardConsole
     from rich.progress import Progress
@@ -125,7 +123,7 @@ def progress_line(*columns: ProgressColumn, console: Console | None = None, stay
     if not console.is_terminal:
         yield None
         return
-    with Progress(*columns, console=console, transient=not stays) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         yield progress
 
 
@@ -169,29 +167,3 @@ def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
         callbacks = [stack.enter_context(log_callback(Path(log), resume))] if log else []
         callbacks.append(stack.enter_context(console_callback(StandardConsole(stderr=True))))
         yield Callbacks(callbacks)
-
-
-@contextmanager
-def trial_progress(trials: int) -> Iterator[Callable[[Trial], None]]:
-    """A function that reports a finished trial on standard error: a line, and on a terminal a bar below the lines."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-
-    from tagweave.tuning.table import line
-
-    columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
-    with progress_line(*columns, stays=True) as progress:
-        task = progress and progress.add_task("tuning", total=trials, status="the plan itself ...")
-        best: Trial | None = None
-
-        def finished(trial: Trial) -> None:
-            nonlocal best
-            if not progress:
-                say(line(trial, trials))
-                return
-            if trial.state == "complete" and (best is None or (trial.score or 0.0) > (best.score or 0.0)):
-                best = trial
-            progress.console.print(line(trial, trials), markup=False, highlight=False)
-            status = "" if best is None else f"best {best.score:.4f} of trial {best.number}"
-            progress.update(task, completed=trial.number + 1, status=status)
-
-        yield finished

@@ -13,13 +13,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.commands import InPanels
-from tagweave.cli.console import (
-    INTERRUPTED,
-    OptionError,
-    check_outputs,
-    training_callback,
-    trial_progress,
-)
+from tagweave.cli.console import INTERRUPTED, OptionError, check_outputs, training_callback
 from tagweave.cli.options import argument, flag, switch
 from tagweave.front.options import TO_LABEL
 from tagweave.options import declared
@@ -264,18 +258,18 @@ distill.command_class = _Distillation  # type: ignore[attr-defined]
 
 
 def tune(
-    plan: Annotated[str, argument("PLAN", "A training plan in JSON, with development data.")],
+    plan: Annotated[str, argument("PLAN", "A training plan in JSON.")],
     output: Annotated[str, flag("FILE", "The best plan, in JSON.", "-o", "--output")],
     search: Annotated[
         list[str] | None,
         flag(
             "NAME=RANGE",
             "What to search: log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,... for a"
-            " field of the plan, a setting of its learner or an option of its method; or a file of them in JSON"
-            " (repeatable). Default: what suits the learner and the method.",
+            " field of the plan, a setting of its learner or an option of its method (repeatable). Default: what suits"
+            " the learner and the method.",
         ),
     ] = None,
-    trials: Annotated[int, flag("N", "How many trials the study is to have, with those it has already.", least=1)] = 40,
+    trials: Annotated[int, flag("N", "How many trials the storage is to have.", least=1)] = 40,
     seeds: Annotated[
         int,
         flag(
@@ -285,44 +279,38 @@ def tune(
             least=0,
         ),
     ] = 2,
-    prune: Annotated[bool, switch("Stop trials whose development scores fall behind.", "--prune/--no-prune")] = True,
-    study: Annotated[
+    storage: Annotated[
         str | None,
         flag(
             "FILE|URL",
-            "Where trials are kept: a file (SQLite) or postgresql://... The same command continues the study."
-            " Default: FILE.study beside the output.",
+            "Where trials are kept: a file (SQLite) or the URL of a database. The same command continues, and"
+            " processes and machines share it. Default: FILE.study beside the output.",
         ),
     ] = None,
-    plot: Annotated[str | None, flag("FILE", "Draw the scores by trial and by value (.png, .svg, .pdf).")] = None,
+    timeout: Annotated[float | None, flag("SECONDS", "Begin no other trial after this time.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Search for values of a plan that reach a higher development score, and write the best plan.
+    """Search for values of a plan that reach a higher score, and write the best plan.
 
-    Every trial is a training. The first is the plan itself, so the table says what the search has gained. A killed
-    search continues where it stood. `tagweave train --plan FILE` trains the model of the best plan.
+    Every trial is a training, judged by the development data of the plan, or by folds of TRAIN. The first is the plan
+    itself, so the table says what the search has gained. `tagweave train --plan FILE` trains the model of the best
+    plan.
     """
     from tagweave.front.training import tune as carry_out
     from tagweave.training.retraining import plan_in
-    from tagweave.tuning.space import read_search
 
-    given = plan_in(plan)
-    kept = study or f"{output}.study"
-    inputs = [plan, *(each.argument for each in (*given.corpora, given.dev) if each)]
-    check_outputs([output, plot, None if "://" in kept else kept], inputs, devices=False)
-    if plot and Path(plot).suffix not in (".png", ".svg", ".pdf"):
-        raise OptionError(f"found --plot {plot}, expected a name that ends in .png, .svg or .pdf")
-    ranges = read_search(search or ())
+    before = plan_in(plan)
+    kept = storage or f"{output}.study"
+    inputs = [plan, *(corpus.argument for corpus in (*before.corpora, before.dev) if corpus)]
+    check_outputs([output, None if "://" in kept else kept], inputs, devices=False)
     try:
-        with trial_progress(trials) as finished:
-            tuning = carry_out(given, ranges, trials, seeds, prune, kept, finished, say)
+        tuning = carry_out(before, options.pairs("search", search), trials, seeds, kept, timeout, say)
     except KeyboardInterrupt:
         say("interrupted: the same command goes on")
         raise typer.Exit(INTERRUPTED) from None
     tuning.save(output)
-    if plot:
-        tuning.plot(plot)
     if as_json:
         typer.echo(json.dumps(tuning.to_json(), ensure_ascii=False))
     else:
         tuning.render()
+    say(f"{output}: {tuning.gain()}; `tagweave train --plan {output} -o MODEL` trains it")

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tagweave.training.job import Job, Training
     from tagweave.training.resolve import Corpora
     from tagweave.tuning.search import Tuning
-    from tagweave.tuning.study import Trial
 
 Source = Given
 _OPTIONS = declared(
@@ -295,64 +294,38 @@ def tune(
     search: Mapping[str, Any] | None = None,
     trials: int = 40,
     seeds: int = 2,
-    prune: bool = True,
-    study: str | PathLike[str] | None = None,
-    finished: Callable[[Trial], None] | None = None,
+    storage: str | PathLike[str] | None = None,
+    timeout: float | None = None,
     tell: Tell = say,
 ) -> Tuning:
-    """Search for values of a plan that reach a higher development score: `tagweave tune` in Python.
+    """Search for values of a plan that reach a higher score: `tagweave tune` in Python.
 
     Args:
-        plan: the plan, its JSON, or the file of that; it has development data. Where neither it nor the search names
-            methods, or sources, those that race do so once, before the trials.
+        plan: the plan, its JSON, or the file of that. Its development data judge the trials; without any, five folds
+            of TRAIN do. Where neither it nor the search names methods, or sources, those that race do so once, before
+            the trials.
         search: ranges by the names of fields of the plan, of settings of its learner and of options of its method:
-            `"log:0.01:1"` or `{"log": [0.01, 1]}`; also `float`, `int`, `int-log` and `choice`. By default those that
-            suit the learner and the method.
-        trials: how many trainings the study is to have, earlier runs included. The plan itself is the first.
+            texts such as `"log:0.01:1"`, also `float`, `int`, `int-log` and `choice`, or distributions of Optuna. By
+            default those that suit the learner and the method.
+        trials: how many trials the storage is to have, with those it has already. The plan itself is the first.
         seeds: with how many other seeds the plan and the three best trials are trained at the end, to choose among
             them; 0 for none.
-        prune: stop trials whose development scores fall behind the median of the others.
-        study: where trials are kept, so that another call continues: a file (SQLite) or `postgresql://...`; by default
-            in memory.
-        finished: called after every trial; by default it prints a line.
-        tell: receives notes.
+        storage: where trials are kept, so that another call continues, and processes and machines share them: a file
+            (SQLite), or the URL of a database; by default in memory.
+        timeout: seconds after which no other trial begins.
+        tell: receives a line for every trial, and notes.
 
     Raises:
-        PlanError: a plan without development data, unknown names, ranges that the plan cannot have.
+        PlanError: unknown names, ranges that the plan cannot have, a storage that cannot be opened, no Optuna.
         CorpusError, OSError: a file that cannot be read.
-        StudyError: the study cannot be opened.
     """
-    from tagweave.tuning.search import Search, check
-    from tagweave.tuning.search import search as carry_out
-    from tagweave.tuning.space import Space
-    from tagweave.tuning.study import opened
-    from tagweave.tuning.table import line
-
-    how, given = Search(trials, seeds, prune), _plan(plan)
-    check(given)
-    space = Space.of(_raced(given, search or (), tell), search or {})
-
-    with opened(space, None if study is None else fspath(study)) as kept:
-        if done := len(kept.trials()):
-            tell(f"{done} of {trials} trials are in the study already")
-        return carry_out(space, kept, how, finished or (lambda trial: tell(line(trial, trials))), tell)
-
-
-def _raced(plan: TrainingPlan, searched: Iterable[str], tell: Tell) -> TrainingPlan:
-    """Return a plan with all its choices made, by a race of methods if there is one to make.
-
-    Where methods or sources are searched there is no race: a plain model that won would leave no sources.
-    """
-    from tagweave.learning.run import Run
-    from tagweave.training.methods.auto import decided
-    from tagweave.training.resolve import job_of
-    from tagweave.tuning.space import check_names
-
-    check_names(plan, searched)
-    job = job_of(plan, Run(tell=tell))
-    if any(name.split(".")[0] in ("method", "sources") for name in searched):
-        return job.plan
-    return decided(job).plan
+    try:
+        from tagweave.tuning.search import search as carry_out
+    except ImportError as error:
+        expected = "the extra tune: pip install '.[tune]' in a checkout of tagweave"
+        raise PlanError(f"found no {error.name}, expected {expected}") from error
+    kept = None if storage is None else fspath(storage)
+    return carry_out(_plan(plan), search or {}, trials, seeds, kept, timeout, tell)
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:

@@ -194,7 +194,7 @@ class Learner:
         mixes: how many times an iteration workers mix the weights that they learn from parts of the sentences; 0 if
             they cannot.
         may_be_zero: the whole numbers among its settings that may be 0.
-        ranges: the usual ranges of its settings in a search, as `tagweave.tuning.space.Range` reads them.
+        ranges: the usual ranges of its settings in a search, as `tagweave.tuning.space.distribution` reads them.
     """
 
     mistake_driven: ClassVar[bool] = False

@@ -1,104 +1,64 @@
-"""The search: trials of a plan, then more seeds for the best of them."""
+"""The search: Optuna proposes values, a training by each is a trial, and the best are trained with other seeds.
+
+A study is named by a digest of its plan and its search space. So the same search, later or on another machine,
+continues its study in the same storage, and another search begins its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import optuna
+from optuna.exceptions import ExperimentalWarning, StorageInternalError, TrialPruned
+from optuna.pruners import MedianPruner
+from optuna.samplers import TPESampler
+from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback, fail_stale_trials
+from optuna.study import MaxTrialsCallback
+from optuna.trial import FrozenTrial, Trial, TrialState
+from rich.table import Table
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
 from tagweave.errors import PlanError
-from tagweave.tuning.study import Study, Trial, best_of
-from tagweave.tuning.training import STEPS, Curve, PlanResult, carry_out
+from tagweave.evaluation.tables import table_console
+from tagweave.learning.run import SILENCE, Iteration, Run
+from tagweave.training.job import Job, train
+from tagweave.training.methods.auto import decided
+from tagweave.training.plan import TrainingPlan
+from tagweave.training.resolve import Corpora, job_of, read
+from tagweave.tuning.space import Space, check_names
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagweave.training.plan import TrainingPlan
-    from tagweave.tuning.space import Space
-
-_STARTUP = 5
-"""So many trials are finished before one is pruned."""
-_FIRST = 3
-"""The first iteration after which a trial may be pruned: averages and small rates need some time."""
-
-
-@dataclass(frozen=True)
-class TrialTask:
-    """A trial: its number, its plan, and the curves of finished trials by which it may stop early."""
-
-    number: int
-    plan: TrainingPlan
-    curves: Sequence[Curve] = ()
-
-
-def carry_out_trial(trial: TrialTask) -> PlanResult:
-    """Train by the plan of a trial."""
-    return carry_out(trial.plan, judge_by(trial.curves))
-
-
-def judge_by(curves: Sequence[Curve]) -> Callable[[Curve], bool]:
-    """Return a function that says whether a trial should stop whose curve has got one more score: its best score is
-    below the median of finished ones at the same step."""
-    if len(curves) < _STARTUP:
-        return lambda curve: False
-    from optuna import create_study, logging
-    from optuna.pruners import MedianPruner
-    from optuna.trial import TrialState, create_trial
-
-    logging.set_verbosity(logging.ERROR)
-    pruner = MedianPruner(n_startup_trials=_STARTUP, n_warmup_steps=STEPS + _FIRST)
-    study = create_study(direction="maximize", pruner=pruner)
-    study.add_trials(
-        create_trial(state=TrialState.COMPLETE, value=max(each.values()), intermediate_values=dict(each))
-        for each in curves
-    )
-    trial = study.ask()
-
-    def is_behind(curve: Curve) -> bool:
-        step = max(curve)
-        trial.report(curve[step], step)
-        return trial.should_prune()
-
-    return is_behind
-
+    from tagweave.training.corpora import CorpusFile
 
 FINALISTS = 3
 """How many of the best trials are trained again with other seeds, beside the plan itself."""
+FOLDS = 5
+"""Without development data, the score of a trial is the mean of so many folds of TRAIN."""
+_STEPS = 1_000
+"""The step of iteration N of fit F, both from 1, is F * _STEPS + N."""
+_STARTUP, _FIRST = 5, 3
+"""A trial may be pruned after so many finished ones, from this iteration on: small rates need some time."""
+_PLAN, _PROBLEM, _REPEATS = "plan", "problem", "repeats"
+_BEGUN = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING)
+_HEARTBEAT = 10  # seconds; a trial whose process has been silent for twice as long is repeated
+_ROWS = 20
 
 
-@dataclass(frozen=True)
-class Search:
-    """How to search.
-
-    Attributes:
-        trials: how many trials the study is to have, including earlier runs.
-        seeds: with how many other seeds the plan and the best trials are trained again; 0 for none.
-        prunes: whether trials whose development scores fall behind are stopped.
-    """
-
-    trials: int = 40
-    seeds: int = 2
-    prunes: bool = True
-
-    def __post_init__(self) -> None:
-        if self.trials < 1 or self.seeds < 0:
-            raise PlanError(f"found {self.trials} trials and {self.seeds} seeds, expected at least 1 and 0")
-
-
-@dataclass(frozen=True)
-class Finalist:
-    """A trial that was trained again, and its development scores with other seeds."""
-
-    trial: Trial
-    scores: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """The mean of the scores with other seeds; none of these was chosen because it is high."""
-        return fmean(self.scores)
+class _UnusableValuesError(Exception):
+    """Values of a trial by which no model can be trained."""
 
 
 @dataclass(frozen=True)
@@ -108,124 +68,331 @@ class Tuning:
     Attributes:
         plan: the best plan.
         best: its trial.
-        trials: all trials, the plan itself first.
-        finalists: the plan itself, then the best trials; () without other seeds.
+        trials: the finished trials of Optuna, the plan itself first, without those that repeat the values of others.
+        seeds: by trial, the scores of the plan itself and of the best trials with other seeds; {} without these.
         space: the search space.
     """
 
     plan: TrainingPlan
-    best: Trial
-    trials: tuple[Trial, ...]
-    finalists: tuple[Finalist, ...]
+    best: FrozenTrial
+    trials: tuple[FrozenTrial, ...]
+    seeds: Mapping[int, Sequence[float]]
     space: Space
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the best plan as JSON, for `tagweave train --plan`."""
         self.plan.save(path)
 
-    def plot(self, path: str | PathLike[str]) -> None:
-        """Draw scores by trial and by value into a file (`.png`, `.svg` or `.pdf`)."""
-        from tagweave.tuning.table import plot
-
-        plot(self, Path(path))
+    def gain(self) -> str:
+        """Return a line that says what the search has gained."""
+        plan, tried = self.trials[0], f"{len(self.trials)} trials"
+        if self.best.number == plan.number:
+            return f"the plan itself is the best of {tried}"
+        pairs = [("score", plan.values, self.best.values)]
+        if self.seeds:
+            pairs.append(("other seeds", self.seeds[plan.number], self.seeds[self.best.number]))
+        gains = [f"{name} {fmean(old):.4f} -> {fmean(new):.4f}" for name, old, new in pairs]
+        return f"trial {self.best.number} is the best of {tried}: {', '.join(gains)}"
 
     def render(self, console: Console | None = None) -> None:
-        """Print the trials by score, and what other seeds say of the best."""
-        from tagweave.evaluation.tables import table_console
-        from tagweave.tuning.table import tables
-
-        console = console or table_console()
-        for table in tables(self):
-            console.print(table)
+        """Print the best trials and the plan itself, by score."""
+        table = Table(title="Trials by score", title_justify="left")
+        for name in ("trial", *self.space.ranges, "score", *(["other seeds"] if self.seeds else []), ""):
+            table.add_column(name, justify="right" if name else "left")
+        trials = sorted(self.trials, key=_rank)
+        for trial in {trial.number: trial for trial in (*trials[:_ROWS], self.trials[0], self.best)}.values():
+            values = [_shown(trial.params[name]) if name in trial.params else "" for name in self.space.ranges]
+            seeds = self.seeds.get(trial.number)
+            of_seeds = [f"{fmean(seeds):.4f}" if seeds else ""] if self.seeds else []
+            score = "" if trial.value is None else f"{trial.value:.4f}"
+            notes = [_note(trial), "chosen" if trial.number == self.best.number else ""]
+            table.add_row(str(trial.number), *values, score, *of_seeds, ", ".join(filter(None, notes)))
+        (console or table_console()).print(table)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the trials, the finalists, the search space and the best plan as plain data."""
+        """Return the trials, the search space and the best plan as plain data."""
         return {
             "best": self.best.number,
             "plan": self.plan.to_json(),
             "search": self.space.to_json(),
-            "trials": [{**asdict(each), "curve": list(each.curve.values())} for each in self.trials],
-            "finalists": [{"trial": each.trial.number, "scores": list(each.scores)} for each in self.finalists],
+            "trials": [
+                {
+                    "number": trial.number,
+                    "values": trial.params,
+                    "score": trial.value,
+                    "seeds": list(self.seeds.get(trial.number, ())),
+                    "note": _note(trial),
+                }
+                for trial in self.trials
+            ],
         }
 
 
-def check(plan: TrainingPlan) -> None:
-    """Raise PlanError unless a plan can be tuned."""
-    if plan.dev is None:
-        raise PlanError("found a plan without dev, expected development data: their score is what is tuned")
-
-
 def search(
-    space: Space,
-    study: Study,
-    how: Search,
-    finished: Callable[[Trial], None] = lambda trial: None,
-    tell: Callable[[str], None] = lambda line: None,
-) -> Tuning:
-    """Run the trials that a study still lacks, and choose the best plan; `finished` is called after every trial."""
-    check(space.plan)
-    for task in _tasks(space, study, how, tell):
-        finished(_trained(study, task))
-    ranked = best_of(study.trials())
-    if not ranked:
-        raise PlanError("found no trial that came to its end, expected one: a smaller search space may help")
-    finalists = _finalists(space, study, ranked, how.seeds, tell)
-    best = max(finalists, key=lambda each: each.mean).trial if finalists else ranked[0]
-    return Tuning(plan_of(space, best), best, tuple(study.trials()), finalists, space)
-
-
-def plan_of(space: Space, trial: Trial) -> TrainingPlan:
-    """Return the plan of a trial."""
-    return space.plan if trial.is_default else space.with_values(trial.values)
-
-
-def _tasks(space: Space, study: Study, how: Search, tell: Callable[[str], None]) -> Iterator[TrialTask]:
-    """Yield the trials that the study still lacks."""
-    while study.begun < how.trials:
-        if (asked := study.ask(space.plan.seed)) is None:
-            tell(f"the search space has hardly other values than those of {study.begun} trials: the search ends")
-            return
-        number, values = asked
-        plan = space.with_values(values) if values else space.plan
-        yield TrialTask(number, plan, study.curves() if how.prunes else ())
-
-
-def _trained(study: Study, task: TrialTask) -> Trial:
-    """Train a trial, and return its outcome. If its values do not work, it failed; other errors end the search."""
-    try:
-        result = carry_out_trial(task)
-    except ValueError as error:
-        if study.is_default(task.number):
-            raise
-        return study.tell_failure(task.number, str(error))
-    return study.tell(task.number, result)
-
-
-def _finalists(
-    space: Space,
-    study: Study,
-    ranked: Sequence[Trial],
+    plan: TrainingPlan,
+    ranges: Mapping[str, Any],
+    trials: int,
     seeds: int,
+    storage: str | None,
+    timeout: float | None,
     tell: Callable[[str], None],
-) -> tuple[Finalist, ...]:
-    """Return the plan itself and the best trials, trained with other seeds; () if there is nothing to choose from."""
-    default = [each for each in ranked if each.is_default]
-    chosen = [*default, *[each for each in ranked if not each.is_default][:FINALISTS]]
-    if not seeds or len(chosen) < 2:
-        return ()
-    pairs = [(trial, space.plan.seed + more) for trial in chosen for more in range(1, seeds + 1)]
+) -> Tuning:
+    """Carry out the trials that a study still lacks, and choose the best plan.
 
-    def key(trial: Trial, seed: int) -> str:
-        return f"trial {trial.number}, seed {seed}"
+    Raises:
+        PlanError: numbers out of range, unknown names, ranges that the plan cannot have, a storage that cannot be
+            opened.
+        CorpusError, OSError: a file that cannot be read.
+    """
+    if trials < 1 or seeds < 0 or (timeout is not None and timeout <= 0):
+        raise PlanError(
+            f"found {trials} trials, {seeds} seeds and timeout={timeout}, expected at least 1, at least 0, and seconds"
+        )
+    check_names(plan, ranges)
+    corpora = read(plan)
+    plan = _resolved(plan, corpora, ranges, tell)
+    trainings = _Trainings(Space.of(plan, ranges), corpora)
+    if plan.dev is None:
+        tell(f"no development data: the score of a trial is the mean of {FOLDS} folds of TRAIN")
+    with _opened(trainings.space, storage) as study:
+        if done := len(study.get_trials(deepcopy=False, states=_BEGUN)):
+            tell(f"{done} of {trials} trials are in the storage already")
+        if done < trials:
+            study.optimize(
+                lambda trial: trainings.objective(study, trial),
+                n_trials=trials - done,
+                timeout=timeout,
+                catch=_UnusableValuesError,
+                callbacks=[
+                    MaxTrialsCallback(trials, states=_BEGUN),
+                    lambda _, trial: tell(_line(trial, len(study.get_trials(deepcopy=False, states=_BEGUN)), trials)),
+                ],
+            )
+        return _chosen(study, trainings, seeds, tell)
 
-    missing = {at: pair for at, pair in enumerate(pairs) if study.noted(key(*pair)) is None}
-    plans = {at: replace(plan_of(space, trial), seed=seed) for at, (trial, seed) in missing.items()}
-    tasks = [TrialTask(at, plan) for at, plan in plans.items()]
-    if tasks:
-        tell(f"{len(tasks)} trainings with other seeds, of the plan and the best trials")
-    for task in tasks:
-        study.note(key(*missing[task.number]), carry_out_trial(task).score or 0.0)
-    return tuple(
-        Finalist(trial, tuple(study.noted(key(trial, seed)) or 0.0 for of, seed in pairs if of is trial))
-        for trial in chosen
+
+def _resolved(
+    plan: TrainingPlan, corpora: Corpora, searched: Iterable[str], tell: Callable[[str], None]
+) -> TrainingPlan:
+    """Return a plan with all its choices made, by a race of methods if there is one to make.
+
+    Where methods or sources are searched there is no race: a plain model that won would leave no sources.
+    """
+    job = job_of(plan, Run(tell=tell), corpora)
+    if plan.dev is None and sum(map(len, job.data.targets)) < FOLDS:
+        raise PlanError(f"found no development data, expected them, or at least {FOLDS} sentences of TRAIN")
+    if any(name.split(".")[0] in ("method", "sources") for name in searched):
+        return job.plan
+    return decided(job).plan
+
+
+@contextmanager
+def _opened(space: Space, storage: str | None) -> Iterator[optuna.Study]:
+    """Open the study of a search: in memory, in a file (SQLite), or in the database of a URL."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    text = json.dumps([space.plan.to_json(), space.to_json()], sort_keys=True)
+    how: dict[str, Any] = {
+        "study_name": f"tagweave-{hashlib.sha256(text.encode()).hexdigest()[:16]}",
+        "direction": "maximize",
+        "pruner": MedianPruner(n_startup_trials=_STARTUP, n_warmup_steps=_STEPS + _FIRST),
+        "load_if_exists": True,
+    }
+    if storage is None:
+        yield _with_plan(optuna.create_study(**how), space)
+        return
+    scheme, separator, rest = storage.partition("://")
+    url = storage if separator else f"sqlite:///{storage}"
+    if scheme == "postgresql":
+        url = f"postgresql+psycopg://{rest}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        try:
+            database = _database(url)
+            study = optuna.create_study(storage=database, **how)
+            fail_stale_trials(study)
+        except (SQLAlchemyError, StorageInternalError, ImportError, RuntimeError, ValueError) as error:
+            reason = str(getattr(error, "orig", None) or error.__cause__ or error).strip().split("\n")[0]
+            shown = f"{scheme}://..." if separator else storage  # a URL may have a password
+            expected = "a file, or the URL of a database that can be reached"
+            raise PlanError(
+                f"found the storage {shown}, which cannot be opened ({reason}), expected {expected}"
+            ) from error
+    try:
+        yield _with_plan(study, space)
+    finally:
+        database.remove_session()
+        database.engine.dispose()
+
+
+def _database(url: str, tries: int = 10) -> RDBStorage:
+    try:
+        retry = RetryHeartbeatStaleTrialCallback()
+        return RDBStorage(url, heartbeat_interval=_HEARTBEAT, heartbeat_stale_trial_callback=retry)
+    except DBAPIError as error:  # another process may make the tables at the same time
+        if tries == 1 or not (isinstance(error, IntegrityError) or "already exists" in str(error)):
+            raise
+    time.sleep(1)
+    return _database(url, tries - 1)
+
+
+def _with_plan(study: optuna.Study, space: Space) -> optuna.Study:
+    """Put the plan itself first, unless it is a trial of the study, which may still run elsewhere."""
+    if not _plan_trials(study):
+        study.enqueue_trial(space.plan_values(), user_attrs={_PLAN: True})
+    return study
+
+
+def _plan_trials(study: optuna.Study) -> list[int]:
+    """Return the numbers of the trials of the plan itself that were not interrupted."""
+    trials = study.get_trials(deepcopy=False)
+    return [trial.number for trial in trials if _PLAN in trial.user_attrs and trial.state != TrialState.FAIL]
+
+
+@dataclass(frozen=True)
+class _Trainings:
+    """Trains by plans of a space, and reads their corpora once."""
+
+    space: Space
+    corpora: Corpora
+
+    def objective(self, study: optuna.Study, trial: Trial) -> float:
+        """Return the score of a trial.
+
+        Raises:
+            TrialPruned: its development scores fall behind.
+            _UnusableValuesError: its values do not work.
+        """
+        # by its number: processes that share a storage propose different values
+        seed = np.random.SeedSequence([self.space.plan.seed, trial.number]).generate_state(1)
+        study.sampler = TPESampler(seed=int(seed[0]))
+        if _PLAN in trial.user_attrs:
+            if trial.number > min(_plan_trials(study)):  # two processes began the search at once
+                raise _UnusableValuesError
+            self.space.suggested(trial, self.space.plan_values())  # so that Optuna knows them
+            return self.score(self.space.plan)
+        plan = self.space.with_values(self.space.suggested(trial, self.space.ranges))
+        for earlier in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            if earlier.params == trial.params and earlier.value is not None:
+                trial.set_user_attr(_REPEATS, earlier.number)
+                return earlier.value
+        try:
+            return self.score(plan, trial)
+        except ValueError as error:
+            trial.set_user_attr(_PROBLEM, str(error))
+            raise _UnusableValuesError from error
+
+    def score(self, plan: TrainingPlan, trial: Trial | None = None) -> float:
+        """Train by a plan, and return its development score, or the mean of its folds; a trial may be pruned."""
+        callback = SILENCE if trial is None else _Reports(trial)
+        corpora = self.corpora if plan.corpora == self.space.plan.corpora else None
+        job = job_of(plan, Run(callback=callback), corpora)
+        jobs = [job] if job.dev else [_without_fold(job, fold) for fold in range(FOLDS)]
+        outcomes = [train(job, compare=False).fitted.outcome for job in jobs]
+        for outcome in outcomes:
+            outcome.check_finished()
+        return fmean(outcome.score or 0.0 for outcome in outcomes)
+
+    def plan_of(self, trial: FrozenTrial) -> TrainingPlan:
+        return self.space.plan if _PLAN in trial.user_attrs else self.space.with_values(trial.params)
+
+
+class _Reports:
+    """Reports development scores to Optuna, whose pruner may end the trial."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._fits = 0
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        self._fits += iteration.number == 1
+        if iteration.score is not None:
+            self._trial.report(iteration.score, self._fits * _STEPS + iteration.number)
+            if self._trial.should_prune():
+                raise TrialPruned
+
+
+def _without_fold(job: Job, fold: int) -> Job:
+    """Return the job of TRAIN without a fold, whose sentences judge the model: they neither select nor stop it."""
+
+    def without(file: CorpusFile) -> CorpusFile:
+        kept = (sentence for at, sentence in enumerate(file.corpus) if at % FOLDS != fold)
+        return replace(file, corpus=file.corpus.with_sentences(kept))
+
+    targets, target = job.data.targets, job.data.target
+    files = tuple(without(file) if file.guideline == target else file for file in job.data.files)
+    dev = targets[0].with_sentences(chain.from_iterable(corpus.sentences[fold::FOLDS] for corpus in targets))
+    iterations = job.plan.iterations or job.recipe.trainer().epochs
+    schedule = replace(job.run.schedule, iterations=iterations, selects=False)
+    return replace(job, data=replace(job.data, files=files), dev=dev, run=replace(job.run, schedule=schedule))
+
+
+def _chosen(study: optuna.Study, trainings: _Trainings, seeds: int, tell: Callable[[str], None]) -> Tuning:
+    """Choose the best plan: by the mean over other seeds, which no trial was chosen by, if there are any.
+
+    The study keeps the scores of other seeds, so that another call does not repeat them.
+    """
+    states = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
+    finished = [trial for trial in study.get_trials(states=states) if _is_new(trial)]
+    trials = sorted(finished, key=lambda trial: (_PLAN not in trial.user_attrs, trial.number))
+    if not trials or trials[0].state != TrialState.COMPLETE:
+        raise PlanError("found no score of the plan itself yet, expected that the process that trains by it has ended")
+    ranked = sorted((trial for trial in trials if trial.state == TrialState.COMPLETE), key=_rank)
+    space, best, by_trial = trainings.space, ranked[0], {}
+    if seeds and len(ranked) > 1:
+        others = [trial for trial in ranked if trial is not trials[0]]
+        finalists = [trials[0], *others[:FINALISTS]]
+        tell(f"the plan itself and the best of the trials are trained with other seeds: {seeds} each")
+        by_trial = {
+            trial.number: [_seed_score(study, trainings, trial, at + 1) for at in range(seeds)] for trial in finalists
+        }
+        best = max(finalists, key=lambda trial: fmean(by_trial[trial.number]))
+    return Tuning(trainings.plan_of(best), best, tuple(trials), by_trial, space)
+
+
+def _seed_score(study: optuna.Study, trainings: _Trainings, trial: FrozenTrial, number: int) -> float:
+    key = f"trial {trial.number}, seed {number}"
+    known: float | None = study.user_attrs.get(key)
+    if known is None:
+        plan = trainings.plan_of(trial)
+        known = trainings.score(replace(plan, seed=plan.seed + number))
+        study.set_user_attr(key, known)
+    return known
+
+
+def _is_new(trial: FrozenTrial) -> bool:
+    """Return whether a finished trial was neither interrupted nor a repetition."""
+    return _REPEATS not in trial.user_attrs and (trial.state != TrialState.FAIL or _PROBLEM in trial.user_attrs)
+
+
+def _rank(trial: FrozenTrial) -> tuple[bool, float, int]:
+    """Sort finished trials first, the best and earliest of them before others."""
+    return trial.state != TrialState.COMPLETE, -(trial.value or 0.0), trial.number
+
+
+def _line(trial: FrozenTrial, done: int, trials: int) -> str:
+    """Return a trial in a line."""
+    values = ", ".join(f"{name} {_shown(value)}" for name, value in trial.params.items())
+    score = "" if trial.value is None else f"score {trial.value:.4f}"
+    seconds = "" if trial.duration is None else f"{trial.duration.total_seconds():.1f} s"
+    parts = (
+        f"trial {trial.number} ({done} of {trials})",
+        score,
+        seconds,
+        _note(trial),
+        "" if _PLAN in trial.user_attrs else values,
     )
+    return "  ".join(filter(None, parts))
+
+
+def _note(trial: FrozenTrial) -> str:
+    """Return what distinguishes a trial."""
+    about = trial.user_attrs
+    if _REPEATS in about:
+        return f"as trial {about[_REPEATS]}"
+    if _PLAN in about:
+        return "the plan"
+    return f"failed: {about[_PROBLEM]}" if _PROBLEM in about else "pruned" * (trial.state == TrialState.PRUNED)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

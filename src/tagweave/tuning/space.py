@@ -1,10 +1,5 @@
-"""Search spaces: ranges by the names of fields of a plan, of settings of its learner and of options of its method.
-
-Ranges: the values that a search may try for one field of a plan.
-
-As text `log:0.01:1`, `float:0:0.5`, `int:1:5`, `int-log:1:64` and `choice:all,observed`; in JSON the same with typed
-values, `{"log": [0.01, 1]}` and `{"choice": ["all", "observed"]}`.
-"""
+"""Search spaces: the values to try, by names of fields of a plan, of settings of its learner and of options of its
+method."""
 
 from __future__ import annotations
 
@@ -14,8 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import getitem
-from pathlib import Path
 from typing import Any, get_origin, get_type_hints
+
+from optuna.distributions import (
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+    distribution_to_json,
+)
+from optuna.trial import Trial
 
 from tagweave.errors import PlanError, as_plan_error
 from tagweave.structures import CHAIN, STRUCTURES, TREE
@@ -24,115 +26,24 @@ from tagweave.training.plan import TrainingPlan, read_plan
 from tagweave.training.recipe import LEARNERS, template_texts
 from tagweave.training.resolve import checked
 
-KINDS = ("float", "log", "int", "int-log", "choice")
-"""How values are spread."""
+Range = CategoricalDistribution | FloatDistribution | IntDistribution
+Place = tuple[str | int, ...]
+"""The way from a plan as JSON to a value in it."""
+
+_FIELDS = (
+    "learner",
+    "method",
+    "templates",
+    "coding",
+    "weights",
+    "minimum_count",
+    "drop_columns",
+    "precision",
+    "iterations",
+    "patience",
+)
+"""The fields of a plan that can be searched."""
 _EXPECTED = "log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,..."
-
-
-@dataclass(frozen=True)
-class Range:
-    """The values to try."""
-
-    kind: str  # `float` and `int` spread evenly, `log` and `int-log` over orders of magnitude; `choice` is a list
-    # the lowest and the highest number, both included; of a choice, all values, as JSON can hold them
-    values: tuple[Any, ...]
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise PlanError(f"found a range {self.kind!r}, expected {_EXPECTED}")
-        if self.kind == "choice":
-            if not self.values or len(set(self.labels)) < len(self.values):
-                raise PlanError(f"found the choice {self.text()}, expected different values")
-            return
-        kinds = (int,) if self.kind.startswith("int") else (int, float)
-        if len(self.values) != 2 or not all(type(each) in kinds and math.isfinite(each) for each in self.values):
-            what = "whole numbers" if kinds == (int,) else "numbers"
-            raise PlanError(f"found the range {self.text()}, expected two {what}, as in {self.kind}:1:5")
-        low, high = self.values
-        if low > high or (self.kind.endswith("log") and low <= 0):
-            above = " above 0" if self.kind.endswith("log") else ""
-            raise PlanError(f"found the range {self.text()}, expected the lower number first{above}")
-
-    @classmethod
-    def of(cls, value: object) -> Range:
-        """Return the range of a text such as `log:0.01:1`, or of JSON such as `{"log": [0.01, 1]}`."""
-        if isinstance(value, Range):
-            return value
-        if isinstance(value, str) and ":" in value:
-            kind, _, rest = value.partition(":")
-            parts = rest.split("," if kind == "choice" else ":")
-            values: list[Any] = []
-            for part in parts:
-                try:
-                    values.append(json.loads(part))
-                except ValueError:
-                    values.append(part)
-            return cls(kind, tuple(values))
-        if isinstance(value, Mapping) and len(value) == 1:
-            [(kind, given)] = value.items()
-            if isinstance(given, list | tuple):
-                return cls(kind, tuple(given))
-        raise PlanError(f"found the range {value!r}, expected {_EXPECTED}")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The values of a choice as text: a searcher needs no more than to tell them apart."""
-        return tuple(shown(each) for each in self.values)
-
-    def __contains__(self, value: object) -> bool:
-        if self.kind == "choice":
-            return any(type(each) is type(value) and each == value for each in self.values)
-        if type(value) not in ((int,) if self.kind.startswith("int") else (int, float)):
-            return False
-        return bool(self.values[0] <= value <= self.values[1])
-
-    @property
-    def examples(self) -> tuple[Any, ...]:
-        """Values that show whether something can have all of them: the limits and a fraction, or every choice."""
-        if self.kind not in ("float", "log"):
-            return self.values
-        low, high = self.values
-        return low, low + (high - low) / 3.7, high
-
-    def parameter(self, value: Any) -> Any:
-        return self.labels[self.values.index(value)] if self.kind == "choice" else value
-
-    def value(self, parameter: Any) -> Any:
-        """The value that a searcher's parameter means: of a number three digits, which are enough to search with."""
-        if self.kind == "choice":
-            return self.values[self.labels.index(parameter)]
-        if self.kind.startswith("int"):
-            return int(parameter)
-        low, high = self.values
-        return min(max(float(f"{parameter:.3g}"), low), high)
-
-    def text(self) -> str:
-        separator = "," if self.kind == "choice" else ":"
-        return f"{self.kind}:{separator.join(self.labels)}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {self.kind: list(self.values)}
-
-
-def shown(value: Any) -> str:
-    """Return a value as text."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-_FIELDS = {
-    "learner": "",
-    "method": "",
-    "templates": CHAIN,
-    "coding": CHAIN,
-    "weights": CHAIN,
-    "minimum_count": CHAIN,
-    "drop_columns": TREE,
-    "precision": "",
-    "iterations": "",
-    "patience": "",
-}
-"""The fields of a plan that can be searched, with the structure that uses them; "" for every one. The choices that
-decide which others there are come first."""
 _OF_CHAINS = {"minimum_count": "int:1:4", "weights": "choice:all,observed"}
 _OF_METHODS = {
     "coupled": {"views": "choice:both,joint,separate"},
@@ -144,6 +55,39 @@ _WEIGHED = ("coupled", "merged")
 """The methods whose models learn from all corpora at once, so that the weights of sources matter."""
 
 
+def distribution(value: object) -> Range:
+    """Return Optuna's distribution of a text such as `log:0.01:1` or `choice:all,observed`, or one as it is.
+
+    Raises:
+        PlanError: another value, or a range that has no values.
+    """
+    if isinstance(value, Range):
+        return value
+    kind, _, text = value.partition(":") if isinstance(value, str) else ("", "", "")
+    try:
+        if kind == "choice":
+            return CategoricalDistribution([_choice(name) for name in text.split(",")])
+        if kind in ("int", "int-log"):
+            least, most = map(int, text.split(":"))
+            return IntDistribution(least, most, log=kind == "int-log")
+        if kind in ("float", "log"):
+            low, high = map(float, text.split(":"))
+            if math.isfinite(low) and math.isfinite(high):
+                return FloatDistribution(low, high, log=kind == "log")
+    except ValueError as error:
+        raise PlanError(f"found the range {value!r} ({error}), expected {_EXPECTED}") from error
+    raise PlanError(f"found the range {value!r}, expected {_EXPECTED}")
+
+
+def _choice(text: str) -> str | float | bool | None:
+    """Return a choice as JSON has it: `null`, `true` or `2`; anything else is text."""
+    try:
+        value: str | float | bool | None = json.loads(text)
+    except ValueError:
+        return text
+    return value
+
+
 @dataclass(frozen=True)
 class Space:
     """What a search may change in a plan with all its choices made, by name; `learner` and `method` come first."""
@@ -153,16 +97,35 @@ class Space:
 
     @classmethod
     def of(cls, plan: TrainingPlan, ranges: Mapping[str, Any]) -> Space:
-        """A space of ranges, or of texts and JSON that `Range.of` reads; without any, the usual one of the plan."""
-        typed = {name: Range.of(value) for name, value in (ranges or usual_ranges(plan)).items()}
-        first = [name for name in ("learner", "method") if name in typed]
-        space = cls(plan, {name: typed[name] for name in dict.fromkeys((*first, *typed))})
+        """Return the space of ranges that `distribution` reads; without any, the usual one of the plan.
+
+        Raises:
+            PlanError: an unknown name, or a range with a limit or a choice that the plan cannot have.
+        """
+        by_name = {name: distribution(value) for name, value in (ranges or usual_ranges(plan)).items()}
+        first = [name for name in ("learner", "method") if name in by_name]
+        space = cls(plan, {name: by_name[name] for name in dict.fromkeys((*first, *by_name))})
         space._check()
         return space
 
     def applies(self, name: str, values: Mapping[str, Any]) -> bool:
         """Return whether a name means anything in a plan of the space with these values."""
         return name in _places(self.plan, [self._learner(values)], [self._method(values)])
+
+    def suggested(self, trial: Trial, names: Iterable[str]) -> dict[str, Any]:
+        """Return the values of a trial, which Optuna chooses, of those names that mean something with the others."""
+        values: dict[str, Any] = {}
+        for name in names:
+            if not self.applies(name, values):
+                continue
+            values_to_try = self.ranges[name]
+            if isinstance(values_to_try, CategoricalDistribution):
+                values[name] = trial.suggest_categorical(name, values_to_try.choices)
+                continue
+            low, high, step, log = (getattr(values_to_try, key) for key in ("low", "high", "step", "log"))
+            suggest: Any = trial.suggest_int if isinstance(values_to_try, IntDistribution) else trial.suggest_float
+            values[name] = suggest(name, low, high, step=step, log=log)
+        return values
 
     def with_values(self, values: Mapping[str, Any]) -> TrainingPlan:
         """Return the plan with values by name. A new learner or method begins with its own defaults."""
@@ -175,22 +138,30 @@ class Space:
         places = _places(self.plan, [learner], [method])
         for name, value in values.items():
             *way, last = places[name]
-            reduce(getitem, way, plain)[last] = _listed(name, value, method, self.plan.task)
+            reduce(getitem, way, plain)[last] = _as_in_plan(name, value, method, self.plan.task)
         return read_plan(plain)
 
-    def own_value(self, name: str) -> Any:
-        """The value of the plan itself; `None` where it leaves the choice to the program, or the name means nothing."""
-        if not self.applies(name, {}):
-            return None
+    def plan_values(self) -> dict[str, Any]:
+        """Return the values of the plan itself that are in the space."""
+        values: dict[str, Any] = {}
+        for name, values_to_try in self.ranges.items():
+            if self.applies(name, {}):
+                value = self._plan_value(name)
+                if _contains(values_to_try, value):
+                    values[name] = value
+        return values
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the distributions as Optuna writes them."""
+        return {name: json.loads(distribution_to_json(values)) for name, values in self.ranges.items()}
+
+    def _plan_value(self, name: str) -> Any:
         *way, last = _places(self.plan, [self.plan.learner], [self._method({})])[name]
         plain: Any = self.plan.to_json()
         values = reduce(getitem, way, plain)
         if way == ["settings"] and last not in values:
             return getattr(LEARNERS[self.plan.learner](), str(last))
         return values[last]
-
-    def to_json(self) -> dict[str, Any]:
-        return {name: each.to_json() for name, each in self.ranges.items()}
 
     def _learner(self, values: Mapping[str, Any]) -> str:
         return str(values.get("learner", self.plan.learner))
@@ -200,17 +171,16 @@ class Space:
 
     def _check(self) -> None:
         """Raise unless every name is known, and the plan can have the values that limit every range."""
-        choices = [self.ranges[name].values if name in self.ranges else () for name in ("learner", "method")]
+        choices = [_limits(self.ranges[name]) if name in self.ranges else () for name in ("learner", "method")]
         learners = [self.plan.learner, *choices[0]]
         methods = [self.plan.method or SINGLE, *choices[1]]
         _check_known("learner", learners, LEARNERS)
         _check_known("method", methods, METHODS)
-        known = _places(self.plan, learners, methods)
-        _check_known("name", self.ranges, known)
-        for name, each in self.ranges.items():
-            alternatives = [{"learner": a, "method": b} for a in learners for b in methods]
-            beside = next(values for values in alternatives if self.applies(name, values))
-            for value in each.examples:
+        _check_known("name", self.ranges, _places(self.plan, learners, methods))
+        pairs = [{"learner": learner, "method": method} for learner in learners for method in methods]
+        for name, values_to_try in self.ranges.items():
+            beside = next(values for values in pairs if self.applies(name, values))
+            for value in _limits(values_to_try):
                 with as_plan_error():
                     checked(self.with_values({**beside, name: value}))
 
@@ -220,10 +190,21 @@ def check_names(plan: TrainingPlan, names: Iterable[str]) -> None:
     _check_known("name", names, _places(plan, LEARNERS, METHODS))
 
 
-def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+def _check_known(what: str, names: Iterable[Any], known: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise PlanError(f"unknown {what} {name!r} in the search, expected one of {', '.join(known)}")
+
+
+def _limits(values: Range) -> tuple[Any, ...]:
+    """Return values that show whether a plan can have all of a range: its limits, or every choice."""
+    return tuple(values.choices) if isinstance(values, CategoricalDistribution) else (values.low, values.high)
+
+
+def _contains(values: Range, value: Any) -> bool:
+    if isinstance(values, CategoricalDistribution):
+        return value in values.choices
+    return type(value) in (int, float) and values.low <= value <= values.high
 
 
 def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
@@ -239,47 +220,26 @@ def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
     return chosen
 
 
-def read_search(texts: Iterable[str]) -> dict[str, Any]:
-    """Ranges by name from texts like `rate=log:0.01:1`, and from files of JSON like `{"rate": {"log": [0.01, 1]}}`."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if equals:
-            found[name] = Range.of(value)
-            continue
-        try:
-            values = json.loads(Path(text).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise PlanError(f"{text}: {error}") from error
-        if not isinstance(values, dict):
-            raise PlanError(f"{text}: found {type(values).__name__}, expected an object of ranges by name")
-        found |= {name: Range.of(value) for name, value in values.items()}
-    return found
-
-
-Place = tuple[str | int, ...]
-"""The way from a plan as JSON to a value in it."""
-
-
 def _places(plan: TrainingPlan, learners: Iterable[str], methods: Iterable[str]) -> dict[str, Place]:
     """By name the place of every value that can be searched, with these learners and methods."""
-    structure = STRUCTURES[plan.task]
-    places: dict[str, Place] = {name: (name,) for name, of in _FIELDS.items() if of in ("", structure)}
+    usable = ("", STRUCTURES[plan.task])
+    by_name = {field.name: field for field in fields(plan)}
+    places: dict[str, Place] = {name: (name,) for name in _FIELDS if by_name[name].metadata["structure"] in usable}
     for learner in learners:
-        names = [each.name for each in fields(LEARNERS[learner])]
+        names = [field.name for field in fields(LEARNERS[learner])]
         places |= {name: ("settings", name) for name in names if name != "seed"}
     for method in methods:
-        options = [f for f in fields(METHODS[method].options) if f.metadata["structure"] in ("", structure)]
-        places |= {each.name: ("options", each.name) for each in options}
+        options = [field for field in fields(METHODS[method].options) if field.metadata["structure"] in usable]
+        places |= {field.name: ("options", field.name) for field in options}
     for name, corpora in (("target", plan.target), ("sources", plan.sources)):
         for at in range(len(corpora)):
             places |= {f"{name}.{at}.{key}": (name, at, key) for key in ("weight", "sample")}
     return places
 
 
-def _listed(name: str, value: Any, method: str, task: str) -> Any:
-    """The value as the plan has it: texts of templates for the name of a preset, and lists where options are lists."""
+def _as_in_plan(name: str, value: Any, method: str, task: str) -> Any:
+    """Return a value as the plan has it: the texts of the templates of a preset, and lists where options are lists."""
     if name == "templates":
-        return list(template_texts(task, [value] if isinstance(value, str) else value, ()))
+        return list(template_texts(task, [value], ()))
     kind = get_type_hints(METHODS[method].options).get(name)
-    return [value] if get_origin(kind) is tuple and not isinstance(value, list) else value
+    return [value] if get_origin(kind) is tuple else value
