@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,14 @@ from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.evaluation.score import Result
 from tagweave.features.arc_templates import with_columns
 from tagweave.labels import SPANS
-from tagweave.labels.space import View, is_wildcard
+from tagweave.labels.space import is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pieces import PieceEncoder
-from tagweave.models.ranking import span_probabilities
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 
+Floats = NDArray[Any]
 BINS = 10
 
 
@@ -56,13 +56,18 @@ class Calibration(Result):
     bins: tuple[Bin, ...]
 
 
-Answers = tuple[list[float], list[bool]]
-"""The probability of each answer, and whether it is right."""
+_Row = tuple[float, bool, float]  # of `Answers`
 
 
-def calibration(
-    of: str, probabilities: Sequence[float] | NDArray[Any], right: Sequence[bool] | NDArray[Any]
-) -> Calibration:
+class Answers(NamedTuple):
+    """K answers of one kind."""
+
+    probability: Floats  # float[K], by the model
+    right: NDArray[np.bool_]
+    of_gold: Floats  # float[K], the probability of what is right; of spans and words it is `probability`
+
+
+def calibration(of: str, probabilities: Sequence[float] | Floats, right: Sequence[bool] | NDArray[Any]) -> Calibration:
     """Return the calibration of answers, each with a probability from 0 to 1 and whether it is right."""
     p, is_right = np.asarray(probabilities, np.float64), np.asarray(right, np.float64)
     at = np.minimum((p * BINS).astype(int), BINS - 1)
@@ -80,41 +85,48 @@ def calibrations(
 ) -> tuple[Calibration, ...]:
     """Return the calibration of a model on a gold standard, given its output for the same text, in the same layer.
 
-    Of words with tags, the boundaries count. Segmenters of several guidelines, and labels in IOB1, are left out.
+    Of words with tags, the boundaries count. Segmenters of several guidelines are left out.
     """
-    found = answers(model, gold, output, threads)
-    return tuple(calibration(of, *each) for of, each in found.items() if each[0])
-
-
-def answers(model: ChainModel | TreeModel, gold: Corpus, output: Corpus, threads: int = 1) -> dict[str, Answers]:
-    """Return the answers of a model by their kind: see `calibrations`."""
     if isinstance(model, TreeModel):
-        return {"heads": _heads(model, gold, output, threads)}
-    guidelines = model.space.guidelines
-    view = model.space.view(gold.guideline) if gold.guideline in guidelines else model.space.views[0]
-    tagger = ChainPredictor(model, threads, view.guideline)
-    if model.of_characters:
+        kinds = {"heads": head_answers(model, gold, output, threads)}
+    elif model.of_characters:
         cuts = not isinstance(model.encoder, PieceEncoder) or model.encoder.segmenter is not None
         is_known = gold.unit == "word" and len(model.space.views) == 1 and cuts
-        return {"words": _words(tagger, gold, output)} if is_known else {}
-    if model.coding == "IOB1":
-        return {}
-    if model.task != SPANS:
-        return {"tokens": _tokens(tagger, gold, output)}
-    gold, output = (chunk_schemes.coded(each, "IOB2") for each in (gold, output))
-    return {"tokens": _tokens(tagger, gold, output), "spans": _spans(tagger, gold, output, view)}
+        kinds = {"words": _word_answers(model, gold, output, threads)} if is_known else {}
+    else:
+        kinds = {"tokens": label_answers(model, gold, output, threads)}
+        if model.task == SPANS:
+            kinds["spans"] = span_answers(model, gold, threads)
+    by_kind = (calibration(of, each.probability, each.right) for of, each in kinds.items())
+    return tuple(each for each in by_kind if each.count)
 
 
-def _tokens(tagger: ChainPredictor, gold: Corpus, output: Corpus) -> Answers:
+def label_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int = 1) -> Answers:
+    """Return the labels of tokens with one label in the gold standard."""
+    if model.task == SPANS:
+        gold, output = (chunk_schemes.coded(each, "IOB2") for each in (gold, output))
+    tagger = _tagger(model, gold, threads)
     number = {name: at for at, name in enumerate(tagger.labels)}
-    probabilities, right = list[float](), list[bool]()
+    rows = list[_Row]()
     tables = tagger.probabilities([replace(each, layers={}) for each in gold])
     for sentence, tagged, table in zip(gold, output, tables, strict=True):
-        for reference, said, row in zip(_known(gold, sentence), _known(output, tagged), table, strict=True):
-            if reference is not None and said in number:
-                probabilities.append(float(row[number[said]]))
-                right.append(said == reference)
-    return probabilities, right
+        for right, said, row in zip(_known(gold, sentence), _known(output, tagged), table, strict=True):
+            if right is not None and said in number:
+                rows.append((row[number[said]], said == right, row[number[right]] if right in number else 0))
+    return _answers(rows)
+
+
+def span_answers(model: ChainModel, gold: Corpus, threads: int = 1) -> Answers:
+    """Return the spans that a model gives to sentences whose labels are all known."""
+    gold = chunk_schemes.coded(gold, "IOB2")
+    known = [sentence for sentence in gold if None not in _known(gold, sentence)]
+    tagged = _tagger(model, gold, threads).tag_spans(replace(each, layers={}) for each in known)
+    rows = list[_Row]()
+    for sentence, (_, spans) in zip(known, tagged, strict=True):
+        layer = sentence.layers.get(gold.guideline, ())
+        right = {span[:3] for (span,) in spans_of(layer, sentence.location)}
+        rows += [(p, (start, stop, label) in right, p) for start, stop, label, p in spans if p is not None]
+    return _answers(rows)
 
 
 def _known(corpus: Corpus, sentence: Sentence) -> list[str | None]:
@@ -130,51 +142,39 @@ def _only(candidates: Candidates, is_partial: bool) -> str | None:
     return None if is_partial and candidates[0] == OUTSIDE else candidates[0]
 
 
-def _spans(tagger: ChainPredictor, gold: Corpus, output: Corpus, view: View) -> Answers:
-    """Return spans of the output in sentences whose labels are all known."""
-    pairs = [pair for pair in zip(gold, output, strict=True) if None not in _known(gold, pair[0])]
-    encoded = tagger.model.encoder.encode([replace(each, layers={}) for each, _ in pairs], tagger.threads)
-    rows = list[tuple[int, int, str]]()
-    right = list[bool]()
-    for first, (reference, tagged) in zip(encoded.sentence_ptr.tolist(), pairs, strict=False):
-        known = set(_spans_in(gold, reference))
-        for start, stop, kind in _spans_in(output, tagged):
-            rows.append((first + start, first + stop, kind))
-            right.append((start, stop, kind) in known)
-    starts, stops = (np.array([row[at] for row in rows], np.int64) for at in (0, 1))
-    found = span_probabilities(tagger.model, encoded, starts, stops, [kind for _, _, kind in rows], view)
-    return found.tolist(), right
+def head_answers(model: TreeModel, gold: Corpus, output: Corpus, threads: int = 1) -> Answers:
+    """Return the heads of words with one head in the gold standard."""
+    rows = list[_Row]()
+    bare = [with_columns(replace(each, heads={}), model.inputs) for each in gold]
+    tables = TreePredictor(model, threads).probabilities(bare)
+    for sentence, parsed, table in zip(gold, output, tables, strict=True):
+        heads = (each.heads.get(corpus.guideline, ()) for corpus, each in ((gold, sentence), (output, parsed)))
+        for word, (reference, said) in enumerate(zip(*heads, strict=False), 1):
+            if reference and said and len(reference) == 1 and (right := reference[0].head) is not None:
+                head = said[0].head or 0
+                rows.append((table[head, word], head == right, table[right, word]))
+    return _answers(rows)
 
 
-def _spans_in(corpus: Corpus, sentence: Sentence) -> Iterator[tuple[int, int, str]]:
-    for group in spans_of(sentence.layers.get(corpus.guideline, ()), sentence.location):
-        start, stop, label = group[0]
-        if label != OUTSIDE and label is not None and stop is not None:
-            yield start, stop, label
-
-
-def _words(tagger: ChainPredictor, gold: Corpus, output: Corpus) -> Answers:
+def _word_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int) -> Answers:
+    """Return the words of the output."""
     characters = [Sentence(tuple("".join(each.forms))) for each in output]
-    tables = tagger.word_probabilities(characters, output.sentences)
-    right = list[bool]()
-    for reference, cut in zip(gold, output, strict=True):
+    tables = _tagger(model, gold, threads).word_probabilities(characters, output.sentences)
+    rows = list[_Row]()
+    for reference, cut, table in zip(gold, output, tables, strict=True):
         known = set(_bounds(reference))
-        right += [each in known for each in _bounds(cut)]
-    return [each for table in tables for each in table], right
+        rows += [(p, each in known, p) for p, each in zip(table, _bounds(cut), strict=True)]
+    return _answers(rows)
 
 
 def _bounds(sentence: Sentence) -> Iterator[tuple[int, int]]:
     return pairwise(accumulate(map(len, sentence.forms), initial=0))
 
 
-def _heads(model: TreeModel, gold: Corpus, output: Corpus, threads: int) -> Answers:
-    parser = TreePredictor(model, threads)
-    tables = parser.probabilities([with_columns(replace(each, heads={}), model.inputs) for each in gold])
-    probabilities, right = list[float](), list[bool]()
-    for sentence, parsed, table in zip(gold, output, tables, strict=True):
-        layers = (each.heads.get(own.guideline, ()) for own, each in ((gold, sentence), (output, parsed)))
-        for word, (reference, said) in enumerate(zip(*layers, strict=False), 1):
-            if reference and said and len(reference) == 1 and reference[0].head is not None:
-                probabilities.append(float(table[said[0].head or 0, word]))
-                right.append(said[0].head == reference[0].head)
-    return probabilities, right
+def _tagger(model: ChainModel, gold: Corpus, threads: int) -> ChainPredictor:
+    return ChainPredictor(model, threads, gold.guideline if gold.guideline in model.space.guidelines else None)
+
+
+def _answers(rows: Sequence[_Row]) -> Answers:
+    probability, right, of_gold = np.array(rows, np.float64).reshape(-1, 3).T
+    return Answers(probability.clip(0, 1), right > 0, of_gold.clip(0, 1))

@@ -28,10 +28,9 @@ from tagweave.kernels import distributions
 from tagweave.labels.coding import to_characters
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
-from tagweave.labels.spans import SpanArrays, SpanRules, ends_are_marked
+from tagweave.labels.spans import SpanArrays, SpanRules
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel, Masks
-from tagweave.models.scorer import calibrated_spans, slope_and_offset
 from tagweave.structures.lockstep import Steps
 
 Floats = NDArray[Any]
@@ -66,31 +65,6 @@ def word_probabilities(
     # the labels before a word, at its beginning, inside, at its end, alone in it, after it
     letters = ({end, single}, {begin}, {inner}, {end}, {single}, {begin, single})
     sets = np.array([[split_label(name)[0] in allowed for name in space.names] for allowed in letters])
-    return _with_labels(model, encoded, start, stop, sets, masks)
-
-
-def span_probabilities(
-    model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers, kinds: Sequence[str], view: View
-) -> NDArray[np.float64]:
-    """Return float64[K]: the probability that each span of tokens is one of its type, under a view in BIOES or IOB2."""
-    parts = [split_label(view.names[tag]) for tag in view.projection.tolist()]
-    everything, found = np.ones(len(parts), bool), np.empty(len(start))
-    marked = ends_are_marked(view.names)
-    for kind in set(kinds):
-        begin, inner, end, single = (np.array([(letter, kind) == part for part in parts]) for letter in "BIES")
-        sets = (everything, begin, inner, end, single, everything)
-        if not marked:
-            sets = (everything, begin, inner, inner, begin, ~inner)
-        own = np.flatnonzero([each == kind for each in kinds])
-        found[own] = _with_labels(model, encoded, start[own], stop[own], np.array(sets), None)
-    return calibrated_spans(found, *slope_and_offset(model.about))
-
-
-def _with_labels(
-    model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers, sets: Masks, masks: Masks | None
-) -> NDArray[np.float64]:
-    """Return float64[K]: the probability that the labels of each span, and those beside it, are in the sets of their
-    positions, bool[6, Y] (`kernels.distributions.word_probabilities`)."""
     probabilities, ptr = np.empty(len(start)), encoded.sentence_ptr
     sentence = np.searchsorted(ptr, start, side="right") - 1
     bounds = (start, stop, ptr[sentence], ptr[sentence + 1])
