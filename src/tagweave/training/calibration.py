@@ -35,7 +35,7 @@ from tagweave.training.recipe import Recipe
 Floats = NDArray[Any]
 Judged = Sequence[tuple[Any, Corpus]]
 """Models, each with sentences that it has not seen."""
-_TOKENS = 20_000  # more tell one number no better
+_TOKENS = 10_000  # more tell one number no better
 _FEWEST = 50  # tokens that tell a temperature
 _RANGE = (0.25, 16.0)
 _EXACTNESS = 0.02  # of the logarithm of the temperature
