@@ -112,7 +112,7 @@ def test_segmenters_and_parsers_have_temperatures() -> None:
 
 
 def test_spans_as_wholes_follow_a_line_of_their_own() -> None:
-    """The line of made answers comes back, few answers turn it about small probabilities, and the order of probabilities stays."""
+    """The line of made answers comes back, few answers turn it about small probabilities, and the order stays."""
     draw = np.random.default_rng(0)
     said = draw.uniform(0.01, 0.99, 20_000)
     right = draw.random(len(said)) < calibrated_spans(said, 0.5, -1.0)
