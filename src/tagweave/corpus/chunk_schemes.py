@@ -31,7 +31,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import pairwise, product, repeat
 from typing import Literal, NamedTuple
 
 from tagweave.corpus.candidates import Soft
@@ -397,16 +397,16 @@ def recoded(
     if source is None:
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
     if None not in positions:
-        neighbours = zip((_EDGE, *positions[:-1]), positions, (*positions[1:], _EDGE), strict=True)
-        layer = tuple(_converted(*each, source, target) for each in neighbours)
-        if None not in layer:
-            return layer
+        before, after = (_EDGE, *positions[:-1]), (*positions[1:], _EDGE)
+        certain = tuple(map(_converted, before, positions, after, repeat(source), repeat(target)))
+        if None not in certain:
+            return certain
     feasible = _feasible(sentence, positions, source, gaps)
-    before, after = [EDGE, *feasible][: len(feasible)], [*feasible, EDGE][1:]
     named = types_in(positions)
     converted: list[Candidates] = []
     ends = [*(each is None and gaps == "spans" for each in positions), False]
-    for at, (last, labels, following) in enumerate(zip(before, feasible, after, strict=True)):
+    beside = [EDGE, *feasible, EDGE]
+    for at, (last, labels, following) in enumerate(zip(beside[:-2], feasible, beside[2:], strict=True)):
         is_closed = target == "BIOES" or not _goes_on(source, last, labels, ends[at])
         closes = _closes(source, last, ends[at]), _closes(source, labels, ends[at + 1])
         spelled = _labels_between(last, labels, following, source, target, closes)
@@ -493,11 +493,11 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str, gaps: Gaps = "s
     """Return the labels on some allowed consistent sequence: a pass forward, then one backward."""
     with _located(sentence):
         named = types_in(positions)
-        stands_for = {each: expanded(each, named, scheme) for each in set(positions)}
-    for number, candidates in enumerate(positions, 1):
-        if strange := [each for each in stands_for[candidates] if each.letter not in LETTERS[scheme] + "O"]:
+        stands_for = {each: expanded(each, named, scheme) for each in dict.fromkeys(positions)}
+    for candidates, meant in stands_for.items():
+        if strange := [each for each in meant if each.letter not in LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
-            raise sentence.error(f"the label {str(strange[0])!r} at token {number}", expected)
+            raise sentence.error(f"the label {str(strange[0])!r} at token {positions.index(candidates) + 1}", expected)
     options = [stands_for[candidates] for candidates in positions]
     ends = [candidates is None and gaps == "spans" for candidates in positions]
     last = EDGE

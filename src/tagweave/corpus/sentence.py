@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from itertools import groupby
 from math import isnan
 from operator import attrgetter
@@ -92,13 +93,14 @@ class Sentence:
     def __post_init__(self) -> None:
         if type(self.forms) is not tuple or not _TEXT.issuperset(map(type, self.forms)):
             object.__setattr__(self, "forms", tokens_of(self.forms))
-        for what in ("layers", "columns", "heads"):
-            if type(getattr(self, what)) is not dict and not isinstance(getattr(self, what), Mapping):
-                raise TypeError(f"found {getattr(self, what)!r} as {what}, expected a dict from names to values")
+        for what, value in (("layers", self.layers), ("columns", self.columns), ("heads", self.heads)):
+            if type(value) is not dict and not isinstance(value, Mapping):
+                raise TypeError(f"found {value!r} as {what}, expected a dict from names to values")
         if not all(map(_is_layer, self.layers.values())):
             object.__setattr__(self, "layers", {name: labels_of(layer) for name, layer in self.layers.items()})
         for name, layer in self.layers.items():
-            self._check(f"layer {name!r}", layer, str)
+            if len(layer) != len(self.forms) or not all(map(_is_valid, set(layer))):
+                self._check(f"layer {name!r}", layer, str)
         for name, heads in self.heads.items():
             if not _is_layer(heads):
                 expected = "None or (Arc(head, relation),) a token"
@@ -204,6 +206,12 @@ class Sentence:
         from tagweave.display.markup import picture
 
         return picture(sentence_html(self))
+
+
+@lru_cache(1 << 16)
+def _is_valid(candidates: Candidates) -> bool:
+    """Return whether a position of a layer is unknown, or has one label in ASCII, as nearly all have."""
+    return candidates is None or (len(candidates) == 1 and type(candidates[0]) is str and candidates[0].isascii())
 
 
 _OTHERS = [field.name for field in fields(Sentence) if field.name != "layers"]

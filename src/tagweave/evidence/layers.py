@@ -109,30 +109,34 @@ class _Resolver:
 
     def __init__(self, sets: LabelSets, covered: tuple[str, ...] | None) -> None:
         self._sets, self._covered = sets, covered
-        self._cache: dict[tuple[str, Candidates, tuple[str, ...] | None], int] = {}
+        self._known: dict[tuple[str, tuple[str, ...] | None], dict[Candidates, int]] = {}
 
     def numbers(self, sentence: Sentence) -> list[int]:
         numbers: list[int] = [ALL] * len(sentence)
+        covered = self._covered if sentence.covered is None else sentence.covered
         for guideline in self._sets.space.guidelines:
-            if not any(sentence.layers.get(guideline, ())):
+            layer = sentence.layers.get(guideline, ())
+            if not any(layer):
                 continue
-            own = [self._number(guideline, candidates, sentence) for candidates in sentence.layers[guideline]]
+            known = self._known.setdefault((guideline, covered), {})
+            for candidates in dict.fromkeys(layer):
+                if candidates not in known:
+                    known[candidates] = self._resolved(guideline, candidates, covered, sentence)
+            own = list(map(known.__getitem__, layer))
             if any(numbers):
                 own = [self._join(a, b, sentence, at) for at, (a, b) in enumerate(zip(numbers, own, strict=True))]
             numbers = own
         return numbers
 
-    def _number(self, guideline: str, candidates: Candidates, sentence: Sentence) -> int:
-        covered = self._covered if sentence.covered is None else sentence.covered
-        key = (guideline, candidates, covered)
-        if key not in self._cache:
-            try:
-                self._cache[key] = self._sets.of_candidates(guideline, self._widen(guideline, candidates, covered))
-            except CorpusError as error:
-                raise CorpusError(error.found, error.expected, *sentence.location) from error
-            except ValueError as error:  # an unknown label, or candidates that no label stands for
-                raise CorpusError(str(error), "labels of the model", *sentence.location) from error
-        return self._cache[key]
+    def _resolved(
+        self, guideline: str, candidates: Candidates, covered: tuple[str, ...] | None, sentence: Sentence
+    ) -> int:
+        try:
+            return self._sets.of_candidates(guideline, self._widen(guideline, candidates, covered))
+        except CorpusError as error:
+            raise CorpusError(error.found, error.expected, *sentence.location) from error
+        except ValueError as error:  # an unknown label, or candidates that no label stands for
+            raise CorpusError(str(error), "labels of the model", *sentence.location) from error
 
     def _join(self, first: int, second: int, sentence: Sentence, at: int) -> int:
         try:

@@ -8,9 +8,9 @@ while it cuts clitics off others (`do|n't`, `l'|eau`): which ones, the tokens te
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Self
 
 import regex
@@ -52,28 +52,27 @@ class Tokenization:
     of_segmenter: bool = False
 
     @classmethod
-    def of_forms(cls, sentences: Iterable[Iterable[str]]) -> Self:
+    def of_forms(cls, sentences: Iterable[Sequence[str]]) -> Self:
         """Tell how sentences of tokens were cut."""
-        alone = glued = forms = clustered = written = 0
+        counts, glued = _counted(list(islice(sentences, _SENTENCES)))
+        forms, alone, clustered, written, is_long = counts.total(), 0, 0, 0, False
         joined, clitics, signs = Counter[str](), Counter[str](), Counter[str]()
-        is_long = False
-        for sentence in islice(sentences, _SENTENCES):
-            form = ""
-            for form in sentence:
-                forms += 1
-                is_long = is_long or len(clusters(form)) > 1
-                alone += _ALONE.fullmatch(form) is not None
-                glued += _GLUED.fullmatch(form) is not None
-                if _WITHOUT_BLANKS.search(form):
-                    written += 1
-                    clustered += len(words(form)) > 1
-                if _CLITIC.fullmatch(form):
-                    clitics[form.lower()] += 1
-                if match := _JOINED.fullmatch(form):
-                    joined[match[1]] += 1
-                elif len(form) == 1:
-                    signs[form] += 1
-            glued += _STOPPED.fullmatch(form) is not None
+        for form, count in counts.items():
+            if form.isascii() and form.isalnum():  # most are, and then they say nothing else
+                is_long = is_long or len(form) > 1
+                continue
+            is_long = is_long or len(clusters(form)) > 1
+            alone += count * (_ALONE.fullmatch(form) is not None)
+            glued += count * (_GLUED.fullmatch(form) is not None)
+            if _WITHOUT_BLANKS.search(form):
+                written += count
+                clustered += count * (len(words(form)) > 1)
+            if _CLITIC.fullmatch(form):
+                clitics[form.lower()] += count
+            if match := _JOINED.fullmatch(form):
+                joined[match[1]] += count
+            elif len(form) == 1:
+                signs[form] += count
         if not is_long:
             return cls("characters" if forms and written else "words")
         if clustered > _TENTH * forms:
@@ -164,13 +163,19 @@ def _is_word(character: str) -> bool:
 
 def is_tokenized(lines: Iterable[str], clitics: Collection[str] = ()) -> bool:
     """Return whether text was cut into tokens before: signs stand between blanks, and seldom at the ends of words."""
-    alone = glued = 0
-    for line in lines:
-        forms = [line[start:stop] for start, stop in runs(line)]
-        alone += sum(_SET_OFF.fullmatch(form) is not None or form.lower() in clitics for form in forms)
-        glued += sum(_GLUED.fullmatch(form) is not None for form in forms)
-        glued += bool(forms) and _STOPPED.fullmatch(forms[-1]) is not None
+    counts, glued = _counted([[line[start:stop] for start, stop in runs(line)] for line in lines])
+    alone = 0
+    for form, count in counts.items():
+        alone += count * (_SET_OFF.fullmatch(form) is not None or form.lower() in clitics)
+        glued += count * (_GLUED.fullmatch(form) is not None)
     return alone > 3 * glued
+
+
+def _counted(sentences: Collection[Sequence[str]]) -> tuple[Counter[str], int]:
+    """Return how often each form occurs, and how many sentences end with a full stop that is not cut off."""
+    lasts = Counter(forms[-1] for forms in sentences if forms)
+    stopped = sum(count for form, count in lasts.items() if _STOPPED.fullmatch(form))
+    return Counter(chain.from_iterable(sentences)), stopped
 
 
 def for_text(tokenization: Tokenization, lines: Iterable[str]) -> Tokenizer:

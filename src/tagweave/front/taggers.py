@@ -152,7 +152,7 @@ class Tagger(LabelModel):
         return partial(fill_in_tags, tagger=self._tagger, retag=retag)
 
     def _labelling(self, input: str, options: LabelOptions) -> WordLabelling:  # noqa: A002
-        tagger = self.under(options.to)
+        tagger = self.under(options.to) if options.to else self._tagger
         cut = tokenizer(options.tokens) if options.tokens else None
         return WordLabelling(
             tagger, input, options.format, options.retag, options.completes, self.tell, cut, self.tokenization

@@ -67,9 +67,9 @@ class ChainPredictor:
         self.guideline = self._view.guideline
         self._rows = WordRows.of(model)
 
-    @property
+    @cached_property
     def guidelines(self) -> tuple[str, ...]:
-        """Return the guidelines of all layers in the output, the tagger's own first."""
+        """The guidelines of all layers in the output, the tagger's own first."""
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
     def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:

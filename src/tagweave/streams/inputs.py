@@ -83,7 +83,7 @@ class Input:
 
         CoNLL-U of text without labels has the text, the number of the sentence, and where words stand together.
         """
-        if self.format not in (plain.RAW, plain.SEGMENTED):
+        if not self._is_text:
             return sentence
         if form is not conllu.FORMAT:
             return replace(sentence, comments=()) if sentence.comments else sentence
@@ -94,20 +94,19 @@ class Input:
 
     def note_on_tokens(self, sentences: Sequence[Sentence]) -> str:
         """Return a note if these tokens look otherwise than those that the model learned from; or ""."""
-        if self.tokenization is None or self.tokens is not None:
+        model = self.tokenization
+        if model is None or self.tokens is not None:
             return ""
-        if any(self.tokenization.uncut(form) for each in sentences for form in each.forms):
+        if model.of_segmenter and any(model.uncut(form) for each in sentences for form in each.forms):
             return f"{self._name} has text without blanks, but a segmenter cut the text of the model: cut it first"
-        found = Tokenization.of_forms(each.forms for each in sentences)
-        lines = (" ".join(each.forms) for each in sentences)
-        if self.tokenization.tokens == "words":
-            differs = found.tokens == "blanks" and not found.of_segmenter
+        forms = [each.forms for each in sentences]
+        if model.tokens == "words":
+            seen = Tokenization.of_forms(forms)
+            differs = seen.tokens == "blanks" and not seen.of_segmenter
         else:
-            differs = (
-                self.tokenization.tokens == "blanks" and not self.tokenization.of_segmenter and is_tokenized(lines)
-            )
+            differs = model.tokens == "blanks" and not model.of_segmenter and is_tokenized(map(" ".join, forms))
         here, expected = "that stand alone", "at the ends of words"
-        if self.tokenization.tokens == "words":
+        if model.tokens == "words":
             here, expected = expected, here
         learned = f"the model learned from text with signs {expected}"
         return f"{self._name} has signs {here}, but {learned}: cut it in the same way" if differs else ""
@@ -128,6 +127,11 @@ class Input:
     @property
     def _name(self) -> str:
         return "standard input" if self.path == STANDARD_STREAM else self.path
+
+    @cached_property
+    def _is_text(self) -> bool:
+        """Whether the input has words and no labels."""
+        return self.format in (plain.RAW, plain.SEGMENTED)
 
     @property
     def of_characters(self) -> bool:

@@ -160,11 +160,12 @@ class WordLabelling(Labelling):
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
         evidence, own = [], self.tagger.guideline
+        as_read = {own} if self.input_layer == own and len(self.tagger.guidelines) == 1 and not self.retag else set()
         for sentence in given:
-            unknown: Layer = (None,) * len(sentence)
-            if not (sentence.layers or sentence.rejected):
+            if as_read.issuperset(sentence.layers) and as_read.issuperset(sentence.rejected):
                 evidence.append(sentence)
                 continue
+            unknown: Layer = (None,) * len(sentence)
             if self.retag:
                 bare = replace(sentence, rejected={}) if sentence.rejected else sentence
                 evidence.append(bare.with_valid_layers({own: unknown}))
@@ -206,7 +207,7 @@ class WordLabelling(Labelling):
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
         own, *others = self.tagger.guidelines
         layer = self._layers_in.get(form.name) or self._layers_in.setdefault(form.name, self.layer(form))
-        if layer == own and not (given.layers or given.rejected or others):
+        if layer == own and not (given.layers.keys() - {own} or given.rejected or others):
             return labelled
         there = self._other_layers(given) if others else {}
         if layer != self.input_layer:

@@ -191,13 +191,12 @@ def fields_to_write(sentence: Sentence, name: str, unknown: Sequence[str]) -> Se
     """Return the fields of a layer or column, `unknown[0]` where a label is unknown; refuse labels like `unknown`."""
     if name in sentence.columns and name not in sentence.layers:
         return sentence.columns[name]
-    fields = []
-    for candidates in sentence.layers.get(name, (None,) * len(sentence)):
-        field = unknown[0] if candidates is None else format_candidates(candidates)
+    layer = sentence.layers.get(name, (None,) * len(sentence))
+    written = {each: unknown[0] if each is None else format_candidates(each) for each in dict.fromkeys(layer)}
+    for candidates, field in written.items():
         if candidates is not None and field in unknown:
             raise sentence.error(f"the label {field!r}", "labels that do not mean unknown in this column")
-        fields.append(field)
-    return fields
+    return list(map(written.__getitem__, layer))
 
 
 def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], int]]:
