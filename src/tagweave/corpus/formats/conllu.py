@@ -203,8 +203,8 @@ def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos
         rows = list(rows_of(sentence, (upos, xpos), head))
         for count, row in reversed(sentence.extra_rows):
             rows.insert(count, "\t".join(row.split("\t")[:FIELDS]))
-        stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))
-        stream.write("\n")
+        checked("".join((*comments, *rows)), sentence)
+        stream.write("\n".join((*comments, *rows, "", "")))
 
 
 def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str = HEAD) -> Iterator[str]:
@@ -224,13 +224,16 @@ def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str
                 raise sentence.error(f"the relation {each.relation!r}", "relations other than _, which is unknown")
             pairs.append((_NONE if each.head is None else str(each.head), each.relation or _NONE))
         arc = pairs[0] if len(pairs) == 1 and not isinstance(arcs_, Soft) else (_NONE, _NONE)
-        alternatives = [_escaped(":".join(pair)) for pair in pairs]
-        texts = [[*map(_escaped, upos_ or ())], [*map(_escaped, xpos_ or ())], alternatives]
-        end = _with_alternatives(misc_, texts, (upos_ or (), xpos_ or (), arcs_ or ()), sentence)
+        end, candidates = misc_ or _NONE, (upos_ or (), xpos_ or (), arcs_ or ())
+        if "Alt" in misc_ or any(map(_need_alternatives, candidates)):
+            alternatives = [_escaped(":".join(pair)) for pair in pairs]
+            texts = [[*map(_escaped, candidates[0])], [*map(_escaped, candidates[1])], alternatives]
+            end = _with_alternatives(misc_, texts, candidates, sentence)
         fields = (str(number), form, lemma_, tags, other_tags, feats_, *arc, deps_, end)
-        if "" in fields or any("\t" in field for field in fields):
+        row = "\t".join(fields)
+        if "" in fields or row.count("\t") != FIELDS - 1:
             raise sentence.error(f"an empty field or a tab in {fields}", "ten fields without tabs")
-        yield "\t".join(fields)
+        yield row
 
 
 def _field(candidates: Candidates, sentence: Sentence) -> str:
@@ -249,9 +252,14 @@ def _with_alternatives(
         if isinstance(labels, Soft):
             numbers = (format_number(number) for _, number in labels.numbered())
             items.append(f"{key}={'/'.join(map(':'.join, zip(own, numbers, strict=True)))}")
-        elif len(labels) > 1 or _NONE in labels:
+        elif _need_alternatives(labels):
             items.append(f"{key}={'/'.join(own)}")
     return "|".join(items) or _NONE
+
+
+def _need_alternatives(labels: Sequence[Any]) -> bool:
+    """Return whether labels do not fit into their field alone."""
+    return len(labels) > 1 or isinstance(labels, Soft) or _NONE in labels
 
 
 def of_text(sentence: Sentence, text: str, number: int) -> Sentence:
