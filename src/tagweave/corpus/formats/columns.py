@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from operator import methodcaller
 from sys import intern
 from typing import IO, NamedTuple
 
@@ -53,6 +54,7 @@ _TITLES_OF_LABELS = frozenset(
 _COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
 _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
+_count_tabs = methodcaller("count", "\t")
 
 
 def _candidates(field: str) -> Candidates:
@@ -83,14 +85,10 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
         if block.rows and not names:
             _refuse_titles(_fields(block.rows[0]), location)
             names = _default_names(len(_fields(block.rows[0])), layer)
-        forms, *texts = _texts(block, names, path) if names else ((),)
-        labelled = texts if named else texts[-1:]
-        layers = {
-            name: _layer(fields, candidates, location)
-            for name, fields in zip(names[len(names) - len(labelled) :], labelled, strict=True)
-        }
-        strings = texts if named else texts[:-1]
-        columns = {name: tuple(map(intern, fields)) for name, fields in zip(names[1:], strings, strict=False)}
+        texts = dict(zip(names, _texts(block, names, path), strict=True))
+        forms = texts.pop(names[0], ()) if names else ()
+        layers = {name: _layer(texts[name], candidates, location) for name in (texts if named else list(texts)[-1:])}
+        columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
         comments, rejected = take_rejected([each for _, each in block.comments if not is_header(each)], location)
         words = tuple(map(intern, forms))
         yield Sentence(words, layers, columns, comments=comments, rejected=rejected, location=location)
@@ -102,14 +100,23 @@ def _fields(row: str) -> list[str]:
 
 def _texts(block: _Block, names: Sequence[str], path: str) -> list[Sequence[str]]:
     """Return the fields of all rows, column by column. Raises CorpusError for a row without a form or a column."""
-    width = len(names)
-    rows = [row.split("\t") if "\t" in row else split_blanks(row) for row in block.rows]
-    if {*map(len, rows)} - {width} or not all(row[0] for row in rows):
-        for number, fields in enumerate(rows, block.line):
+    rows, width = block.rows, len(names)
+    tabs = {*map(_count_tabs, rows)}
+    if tabs == {width - 1} and width > 1:
+        fields = "\t".join(rows).split("\t")
+        columns: list[Sequence[str]] = [fields[at::width] for at in range(width)]
+    elif tabs == {0} and width == 1 and " " not in "".join(rows):
+        columns = [rows]
+    elif all(len(row) == width for row in map(_fields, rows)):
+        columns = list(zip(*map(_fields, rows), strict=True)) if rows else [()] * width
+    else:
+        columns = [[""]]
+    if names and "" in columns[0]:
+        for number, fields in enumerate(map(_fields, rows), block.line):
             if len(fields) != width or not fields[0]:
                 found = "an empty form" if len(fields) == width else f"{len(fields)} columns"
                 raise CorpusError(found, f"{width} columns: {' '.join(names)}", path, number)
-    return list(zip(*rows, strict=True)) or [()] * width
+    return columns
 
 
 def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import repeat
 from typing import IO, NamedTuple, Protocol
 
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.characters import BLANKS, split_blanks
 from tagweave.corpus.corpus import Unit
-from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.errors import CorpusError
 
 
@@ -192,11 +193,21 @@ def fields_to_write(sentence: Sentence, name: str, unknown: Sequence[str]) -> Se
     if name in sentence.columns and name not in sentence.layers:
         return sentence.columns[name]
     layer = sentence.layers.get(name, (None,) * len(sentence))
-    written = {each: unknown[0] if each is None else format_candidates(each) for each in dict.fromkeys(layer)}
-    for candidates, field in written.items():
-        if candidates is not None and field in unknown:
-            raise sentence.error(f"the label {field!r}", "labels that do not mean unknown in this column")
-    return list(map(written.__getitem__, layer))
+    try:
+        return list(map(_field, layer, repeat(tuple(unknown))))
+    except LookupError as error:
+        raise sentence.error(f"the label {error.args[0]!r}", "labels that do not mean unknown in this column") from None
+
+
+@lru_cache(1 << 14)
+def _field(candidates: Candidates, unknown: tuple[str, ...]) -> str:
+    """Return the field of a position. Raises LookupError for a label that would be read as unknown."""
+    if candidates is None:
+        return unknown[0]
+    field = format_candidates(candidates)
+    if field in unknown:
+        raise LookupError(field)
+    return field
 
 
 def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], int]]:
