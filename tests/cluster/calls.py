@@ -6,12 +6,10 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 from tagweave.cluster.executor import Arrays, Reply, executor_at
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.errors import CorpusError
-from tagweave.training.sharded_job import Aspect, TrainingShard
 
 
 def square(number: int) -> int:
@@ -92,23 +90,3 @@ class Scale:
     def die(self, arrays: Arrays) -> Reply:
         os.kill(os.getpid(), signal.SIGKILL)
         return {}, None
-
-
-class MortalShard(TrainingShard):
-    """Kills its process in the second call, if there is a file `CORPUS.die` and it is not the first shard."""
-
-    def parts(self, arrays: Arrays, aspect: Aspect) -> Reply:
-        self._die_once()
-        return super().parts(arrays, aspect)
-
-    def part_of_iteration(self, arrays: Arrays, *plain: Any) -> Reply:
-        self._die_once()
-        return super().part_of_iteration(arrays, *plain)
-
-    def _die_once(self) -> None:
-        self.calls = getattr(self, "calls", 0) + 1
-        shard = self._task.shard
-        die = Path(f"{shard.blocks[0][0].file.path}.die")
-        if self.calls == 2 and shard.first and die.exists():
-            die.unlink()
-            os.kill(os.getpid(), signal.SIGKILL)

@@ -8,10 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import tagweave as tw
 from reproductions.lab.cell_task import cell_tasks, fill
 from reproductions.liu_2014.study import STUDY
 from tagweave.cluster.executor import AUTO, LOCAL, Executor, executor_at, results
@@ -19,7 +17,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.evaluation.report import evaluate
-from tagweave.learning.run import Run, Schedule, Silence
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.pruning import fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
@@ -72,13 +70,3 @@ def test_cells_of_a_study(tmp_path: Path, workers: list[Executor]) -> None:
     tasks = cell_tasks(STUDY, list(STUDY.parts)[:1], None, 1, tmp_path, 1)
     assert len(list(results(workers[0], fill, tasks[:1]))) == 1
     assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_a_training_with_folds(tmp_path: Path, ray: Any) -> None:
-    files = {name: str(tmp_path / f"{name}.txt") for name in ("ctb", "pd")}
-    for name, file in files.items():
-        lines = sample.path(f"{name}.txt").read_text("utf-8").splitlines(keepends=True)
-        Path(file).write_text("".join(lines[:16]), "utf-8")
-    plan: dict[str, Any] = {"task": "segtag", "method": "subword", "folds": 2, "iterations": 1, "callback": Silence()}
-    models = [tw.train(f"ctb={files['ctb']}", f"pd={files['pd']}", cluster=cluster, **plan) for cluster in (None, AUTO)]
-    assert np.array_equal(models[0].chain.weights, models[1].chain.weights)

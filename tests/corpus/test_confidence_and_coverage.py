@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
-from tagweave.corpus.load import load, load_outline, save
+from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.training.fit import prepare
@@ -119,11 +119,6 @@ def test_comments_are_written_again(path: Path, tmp_path: Path) -> None:
     save(turned, str(again), "columns")
     third = load(str(again))
     assert [third.covered_in(each) for each in third] == [turned.covered_in(each) for each in turned]
-
-
-def test_a_file_that_is_read_in_parts_has_one_comment(path: Path) -> None:
-    with pytest.raises(CorpusError, match="several comments labels_covered"):
-        load_outline(str(path))
 
 
 def test_covered_labels_that_no_label_has_are_refused(path: Path) -> None:

@@ -65,12 +65,6 @@ def test_documents_of_a_file_may_differ_until_an_option_speaks_for_all(files: li
         assert {corpus.covered_in(each) for each in corpus} == {covered}
 
 
-def test_workers_know_it(files: list[str]) -> None:
-    both = {"minimum_count": 2, "learner": "lbfgs"}
-    here, there = (weights(files, covers=COVERS, **both, **on) for on in ({}, {"cluster": "local", "workers": 1}))
-    assert np.array_equal(here, there)
-
-
 def test_spans_have_a_rate_of_their_own(files: list[str]) -> None:
     usual = weights(files, covers=["all"] * 2)
     assert np.array_equal(usual, weights(files, covers=["all"] * 2, settings={"rate": 0.1}))

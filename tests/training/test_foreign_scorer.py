@@ -132,8 +132,7 @@ def with_network(usual: ChainProblem, recipe: Recipe) -> ChainProblem:
 
 
 def fit_network(job: Job) -> Fitted:
-    with job.problem(job.data.targets) as usual:
-        return fit_problem(with_network(usual, job.recipe), job.recipe, job.dev, job.run)
+    return fit_problem(with_network(job.problem(job.data.targets), job.recipe), job.recipe, job.dev, job.run)
 
 
 METHOD = Method("network", "one model, a network", (CHAIN,), Options, fit_network, several=False)

@@ -89,8 +89,6 @@ def train(
     format: options.InputFormat = None,  # noqa: A002
     preset: Preset = None,
     setting: Setting = None,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
     resume: Annotated[bool, switch("Continue from MODEL.checkpoint if there is one.", panel="The run")] = False,
     checkpoint: Annotated[
         bool, switch("Save the state in MODEL.checkpoint every few seconds.", panel="The run")
@@ -165,7 +163,7 @@ def train(
     looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
     _check_writable(model, log, [*inputs, *looked_up, *of_method.get("mapping", ())])
     training, callback = None, training_callback(log, resume)
-    with job_with_checkpoints(chosen, model, resume, callback, say, cluster, workers, checkpoint) as job:
+    with job_with_checkpoints(chosen, model, resume, callback, say, checkpoint) as job:
         training = jobs.train(job)
     if training is None or not save_trained(training, model):
         raise typer.Exit(INTERRUPTED)
@@ -175,8 +173,6 @@ train.command_class = _Command  # type: ignore[attr-defined]
 _BESIDE = (
     "model",
     "threads",
-    "cluster",
-    "workers",
     "resume",
     "checkpoint",
     "log",

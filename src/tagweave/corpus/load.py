@@ -31,8 +31,6 @@ class _Outline:
     path: str  # for messages
     comments: dict[str, str | None]  # the values of comments `# key = value` that must agree; `None` until one occurs
     sentences: int = 0
-    tokens: int = 0
-    characters: int = 0
     first: tuple[str, ...] = ()  # the layers of labels of the first sentence
     names: dict[str, None] = field(default_factory=dict)  # of all layers, of labels and of heads
     known: set[str] = field(default_factory=set)  # the layers that annotate at least one position
@@ -44,8 +42,6 @@ class _Outline:
             if not self.sentences:
                 self.first = tuple(sentence.layers)
             self.sentences += 1
-            self.tokens += len(sentence.forms)
-            self.characters += sum(map(len, sentence.forms))
             for name, layer in (*sentence.layers.items(), *sentence.heads.items()):
                 self.names[name] = None
                 if name not in self.known and any(candidates is not None for candidates in layer):
@@ -184,15 +180,11 @@ def with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         yield sentence if covered is None else replace(sentence, covered=covered)
 
 
-class CorpusOutline(NamedTuple):
-    """A corpus without its sentences."""
+class _EmptyCorpus(NamedTuple):
+    """A corpus before it gets its sentences."""
 
-    corpus: Corpus  # what `load` returns, but empty
-    format: str
+    corpus: Corpus
     layer: str | None  # in the file, which becomes the corpus's own; `None` if the file has no such layer
-    sentences: int
-    tokens: int
-    characters: int
 
     def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Yield sentences with the corpus's own layer, known or not, under its guideline's name and as no column."""
@@ -207,21 +199,6 @@ class CorpusOutline(NamedTuple):
                     named = named.with_layer(layer, (None,) * len(named))
                 named = named if layer == own else named.renamed({layer: own})
             yield named
-
-    def since(self, path: str, first: int) -> Iterator[Sentence]:
-        """Yield the sentences of the corpus from a number on, from a copy of its file. Raises as `load`."""
-        return self.named(islice(_nonempty(path, self.format)[1], first, None))
-
-
-def load_outline(argument: str, format: str | None = None, unnamed: str | None = None) -> CorpusOutline:  # noqa: A002
-    """Load a corpus without its sentences: as `load`, in constant memory."""
-    form, sentences = _nonempty(argument, format)
-    outline = _outline(argument)
-    for _ in outline.over(sentences):
-        pass
-    if outline.has_documents:
-        raise CorpusError(f"several comments {COVERED}", "one for a file that is read in parts", outline.path)
-    return _file(argument, form, outline, unnamed)
 
 
 def _nonempty(argument: str, format: str | None) -> tuple[Format, Iterator[Sentence]]:  # noqa: A002
@@ -238,7 +215,7 @@ def _outline(argument: str) -> _Outline:
 
 def _file(
     argument: str, form: Format, outline: _Outline, unnamed: str | None, trained: Sequence[str] = ()
-) -> CorpusOutline:
+) -> _EmptyCorpus:
     path, guideline, layer = parse_argument(argument)
     names, first = outline.names, outline.first
     if layer is not None and layer not in names:
@@ -263,9 +240,7 @@ def _file(
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
     corpus = Corpus((), guideline, form.unit, _covered(outline.comments[COVERED]), path, layer=layer)
-    return CorpusOutline(
-        corpus, form.name, layer if layer in names else None, outline.sentences, outline.tokens, outline.characters
-    )
+    return _EmptyCorpus(corpus, layer if layer in names else None)
 
 
 def _covered(value: str | None) -> tuple[str, ...] | None:

@@ -7,7 +7,6 @@ few that other models find possible (context-aware pruning: Li, Chao and Zhang 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -158,19 +157,3 @@ class Evidence:
         if self.candidates is None or self.rows is None:
             return self
         return replace(self, candidates=self.candidates.including(self.sets, self.rows.masks))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
-        """Join evidence without candidate labels."""
-        starts = np.cumsum([0, *map(len, parts)])
-        has_noise = any(len(part.noise) for part in parts)
-        noise = [part.noise if len(part.noise) or not has_noise else np.zeros(len(part.sets)) for part in parts]
-        return cls(
-            pointers(np.concatenate([part.lengths for part in parts])),
-            np.concatenate([part.sets for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-            np.concatenate([part.ids for part in parts]),
-            parts[0].rows,
-            np.concatenate(noise),
-            rejected=np.concatenate([p.rejected_in(-n, len(p)) for p, n in zip(parts, starts, strict=False)]),
-        )

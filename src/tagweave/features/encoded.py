@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.sequences import Evidence, pointers, rows
+from tagweave.evidence.sequences import Evidence, rows
 from tagweave.labels.sets import LabelRows
 
 Ints = NDArray[np.int32]
@@ -59,31 +58,6 @@ class Encoded:
         anchors, _ = rows(self.sentence_ptr + np.arange(len(self) + 1) * self.outer_anchors, order)
         evidence, word_types, grams = self.evidence.take(order), self.word_types[tokens], self.grams[anchors]
         return replace(self, evidence=evidence, word_types=word_types, grams=grams)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all arrays by name, without candidate labels; `with_arrays` takes them."""
-        parts = {**vars(self.evidence), **vars(self)}
-        return {name: value for name, value in parts.items() if isinstance(value, np.ndarray)}
-
-    def with_arrays(self, arrays: dict[str, NDArray[Any]]) -> Encoded:
-        """Return the same sentences with other copies of `arrays()`."""
-        of_evidence: dict[str, Any] = {name: array for name, array in arrays.items() if name in vars(self.evidence)}
-        others: dict[str, Any] = {name: array for name, array in arrays.items() if name not in of_evidence}
-        return replace(self, evidence=replace(self.evidence, **of_evidence), **others)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Encoded]) -> Encoded:
-        """Join encoded corpora without candidate labels, whose word types stay their own."""
-        types = np.cumsum([0, *(len(part.type_ptr) - 1 for part in parts)])
-        return replace(
-            parts[0],
-            evidence=Evidence.joined([part.evidence for part in parts]),
-            word_types=np.concatenate([part.word_types + np.int32(n) for part, n in zip(parts, types, strict=False)]),
-            type_ptr=pointers(np.concatenate([np.diff(part.type_ptr) for part in parts])),
-            type_features=np.concatenate([part.type_features for part in parts]),
-            type_values=np.concatenate([part.type_values for part in parts]),
-            grams=np.concatenate([part.grams for part in parts]),
-        )
 
     def with_evidence(self, sets: Ints, **others: Any) -> Encoded:
         return replace(self, evidence=replace(self.evidence, sets=sets, **others))

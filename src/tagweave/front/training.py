@@ -51,8 +51,6 @@ def train(
     covers: Sequence[str | Sequence[str] | None] | None = None,
     callback: Callable[[Iteration], object] | Callback | None = None,
     cancel: Callable[[], bool] | None = None,
-    cluster: str | None = None,
-    workers: int | None = None,
     **options: Any,
 ) -> Model:
     """Train a model: bit for bit the one that `tagweave train` makes from the same corpora and options.
@@ -75,15 +73,11 @@ def train(
             standard error, and in a notebook to one line that is replaced. With a callback, warnings about the
             corpora are Python's.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
-        cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, and corpora are
-            given by their file arguments.
-        workers: how many workers of the cluster; by default one for every processor.
         options: fields of `TrainingPlan`, and options of the method.
 
     Raises:
         PlanError: unknown values, or values that do not go together.
         CorpusError: corpora that do not suit the plan.
-        ClusterError: the cluster cannot be reached.
         TypeError: an unknown option, or something that is not a corpus.
         KeyboardInterrupt: the user stopped training before there was a model.
     """
@@ -107,30 +101,26 @@ def train(
     from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
     from tagweave.training.job import train as carry_out
-    from tagweave.training.resolve import Corpora
-    from tagweave.training.sharded_job import opened_job
+    from tagweave.training.resolve import Corpora, job_of
     from tagweave.training.task import guessed_task
 
     with default_progress(say) if shown_by is None else nullcontext((shown_by, _warn)) as (shown, tell):
         if task is None:
             task = guessed_task(targets[0], None, tell)
-        corpora = None
-        if not cluster:
-            files = [_file(each, task) for each in (*targets, *others)]
-            corpora = Corpora(files, None if dev is None else _file(dev, task))
-        found = references(corpora.training if corpora else [*targets, *others], weights, sample, covers=covers)
+        files = [_file(each, task) for each in (*targets, *others)]
+        corpora = Corpora(files, None if dev is None else _file(dev, task))
+        found = references(corpora.training, weights, sample, covers=covers)
         plan = TrainingPlan(
             tuple(found[: len(targets)]),
             tuple(found[len(targets) :]),
-            None if dev is None else _reference(corpora.dev if corpora and corpora.dev else dev),
+            None if corpora.dev is None else _reference(corpora.dev),
             task,
             method=method,
             **fields_of_plan,
         )
         run = Run(callback=shown, tell=tell)
         run = run if cancel is None else replace(run, cancel=cancel)
-        with opened_job(plan, run, cluster, workers, corpora and _as_referred(corpora, found)) as job:
-            training = carry_out(job)
+        training = carry_out(job_of(plan, run, _as_referred(corpora, found)))
     if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)
@@ -172,7 +162,7 @@ def _as_referred(corpora: Corpora, found: Sequence[CorpusReference]) -> Corpora:
 
 
 def references(
-    corpora: Sequence[Corpus | str | CorpusFile],
+    corpora: Sequence[str | CorpusFile],
     weights: Sequence[float] | None,
     sample: Sequence[int | str] | None,
     format: str | None = None,  # noqa: A002
@@ -180,7 +170,7 @@ def references(
 ) -> list[CorpusReference]:
     """Refer to training corpora, with the weight, sample and covered labels of each.
 
-    Raises PlanError unless there is one value for each, and for a corpus in memory.
+    Raises PlanError unless there is one value for each.
     """
     for name, values in (("weights", weights), ("sample", sample), ("covers", covers)):
         if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
@@ -195,9 +185,7 @@ def references(
     return [replace(reference, weight=weight, sample=size, covers=own) for reference, weight, size, own in rows]
 
 
-def _reference(corpus: Corpus | str | CorpusFile, format: str | None = None) -> CorpusReference:  # noqa: A002
-    if isinstance(corpus, Corpus):
-        raise PlanError("found a corpus in memory, expected the path of its file with a cluster")
+def _reference(corpus: str | CorpusFile, format: str | None = None) -> CorpusReference:  # noqa: A002
     if isinstance(corpus, str):
         return CorpusReference.of(corpus, format)
     own = corpus.corpus
@@ -236,26 +224,24 @@ def job_with_checkpoints(
     resume: bool,
     callbacks: AbstractContextManager[Callback],
     tell: Tell = say,
-    cluster: str | None = None,
-    workers: int | None = None,
     checkpoint: bool = True,
 ) -> Iterator[Job]:
     """Open the job of a plan, as `tagweave train` carries it out: with checkpoints beside the file of the model.
 
-    An interrupt that leaves a checkpoint ends the block without an error. `cluster` and `workers` are as for `train`.
+    An interrupt that leaves a checkpoint ends the block without an error.
     """
     from tagweave.learning.run import Run, Schedule
-    from tagweave.training.sharded_job import opened_job
+    from tagweave.training.resolve import job_of
 
     whole = Path(f"{fspath(path)}.checkpoint")
     remove_left(whole.parent, f"{escape(whole.name)}*")
     run = Run(Schedule(checkpoint=whole if checkpoint else None, resume=resume), tell=tell)
     try:
-        with opened_job(plan, run, cluster, workers) as job:
-            if (old := _checkpoints(path)) and not resume:
-                tell(f"{old[0]} of an earlier run is overwritten; `resume` would go on from it")
-            with callbacks as callback:
-                yield replace(job, run=replace(job.run, callback=callback))
+        job = job_of(plan, run)
+        if (old := _checkpoints(path)) and not resume:
+            tell(f"{old[0]} of an earlier run is overwritten; `resume` would go on from it")
+        with callbacks as callback:
+            yield replace(job, run=replace(job.run, callback=callback))
     except KeyboardInterrupt:
         if not _checkpoints(path):
             raise

@@ -40,7 +40,6 @@ class AdamW(Learner):
 
     epochs: ClassVar[int] = 8
     vectors: ClassVar[int] = 7
-    mixes: ClassVar[int] = 0
     ranges: ClassVar[Mapping[str, str]] = {"rate": "log:1e-05:0.001", "layers": "float:0.7:1", "batch": "int-log:4:64"}
     rate: float = 5e-5
     labels: float = 20.0

@@ -40,7 +40,6 @@ class MistakeDriven(Learner, ABC):
     """A learner that moves the weights by a rule where the best labels of a sentence contradict its evidence."""
 
     mistake_driven: ClassVar[bool] = True
-    mixes: ClassVar[int] = 16  # with one, perceptrons lost 4 points on four workers, and lose 0.1 with 16
     rule_memory: ClassVar[str] = "totals"  # the array of the state that the rule needs
     batch: int
     seed: int

@@ -35,7 +35,6 @@ class AdaGrad(Learner):
 
     epochs: ClassVar[int] = 8
     vectors: ClassVar[int] = 6
-    mixes: ClassVar[int] = 4
     may_be_zero: ClassVar[Sequence[str]] = ("average_from",)
     ranges: ClassVar[Mapping[str, str]] = {"rate": "log:0.03:1", "initial": "log:0.001:10", "batch": "int-log:1:32"}
     rate: float = 0.2
@@ -103,7 +102,6 @@ class SGD(Learner):
 
     epochs: ClassVar[int] = 30
     vectors: ClassVar[int] = 6
-    mixes: ClassVar[int] = 0  # the penalty and the rates count the sentences of the whole corpus
     ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.01:10", "batch": "int-log:1:32"}
     c2: float = 1.0
     rate: float | None = None

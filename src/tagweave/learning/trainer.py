@@ -191,14 +191,11 @@ class Learner:
 
     Attributes:
         mistake_driven: whether it compares the best labels with the best allowed ones: no gradients, no probabilities.
-        mixes: how many times an iteration workers mix the weights that they learn from parts of the sentences; 0 if
-            they cannot.
         may_be_zero: the whole numbers among its settings that may be 0.
         ranges: the usual ranges of its settings in a search, as `tagweave.tuning.space.distribution` reads them.
     """
 
     mistake_driven: ClassVar[bool] = False
-    mixes: ClassVar[int] = 1
     may_be_zero: ClassVar[Sequence[str]] = ()
     ranges: ClassVar[Mapping[str, str]] = {}
 

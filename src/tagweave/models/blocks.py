@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tagweave.kernels.mistakes import StepRule
-from tagweave.models.batches import Order
 from tagweave.models.scorer import Blocks, Floats
 
 
@@ -17,8 +15,7 @@ class BlockObjective:
     """The loss of the sentences of consecutive blocks.
 
     Batches of sentences are the same as with one objective over all of them, but the order of an iteration stays
-    within a block until it is done; the order of the blocks is random as well. Trainers get a `part` of the order: its
-    number, and of how many.
+    within a block until it is done; the order of the blocks is random as well.
     """
 
     def __init__(
@@ -33,22 +30,9 @@ class BlockObjective:
         self._open, self._lengths = open_block, tuple(lengths)
         self._starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._opened: tuple[int, Any] | None = None
-        self.part = 0, 1
 
     def __len__(self) -> int:
         return int(self._starts[-1])
-
-    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        loss, gradient = 0.0, np.zeros(self.size, self.dtype)
-        for own, of_block in self.by_block(weights):
-            loss += own
-            gradient += of_block
-        return loss, gradient
-
-    def by_block(self, weights: Floats) -> Iterator[tuple[float, Floats]]:
-        """Yield the loss and the gradient of every block."""
-        for b, length in enumerate(self._lengths):
-            yield self._block(b).loss_and_gradient(weights) if length else (0.0, np.zeros(self.size, self.dtype))
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         return sum(
@@ -70,27 +54,6 @@ class BlockObjective:
         if len(parts) == 1:
             return parts[0]
         return np.concatenate([starts for starts, _ in parts]), np.concatenate([stops for _, stops in parts])
-
-    def order(self, seed: int, iteration: int, batch: int) -> Order:
-        """As `Objective`; with one block, its own order."""
-        blocks = range(len(self._lengths))
-        if len(blocks) > 1:
-            blocks = np.random.default_rng([seed, iteration]).permutation(len(blocks)).tolist()
-        parts = [self._starts[b] + self._block(b).order(seed, iteration, batch) for b in blocks if self._lengths[b]]
-        number, count = self.part
-        of_part: Order = np.array_split(np.concatenate([np.zeros(0, np.int64), *parts]), count)[number]
-        return of_part
-
-    def shuffled(self, order: Order) -> BlockObjective:
-        of = np.searchsorted(self._starts, order, side="right") - 1
-        bounds = np.concatenate([[0], np.flatnonzero(np.diff(of)) + 1, [len(order)]]).tolist()
-        runs = [(int(of[low]), order[low:high]) for low, high in pairwise(bounds) if low < high]
-
-        def open_run(run: int) -> Any:
-            block, members = runs[run]
-            return self._block(block).shuffled(members - self._starts[block])
-
-        return BlockObjective(open_run, [len(members) for _, members in runs], self.size, self.dtype, self.threads)
 
     def _block(self, number: int) -> Any:
         if self._opened is None or self._opened[0] != number:

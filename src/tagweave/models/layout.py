@@ -7,7 +7,7 @@ fewer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,12 +59,6 @@ class Layout:
         cells = np.empty(int(counts.sum()), dtype)
         hashing.expand(codes, positions, masks, counts, cells)
         return cls(_pointers(counts), cells)
-
-    @classmethod
-    def union(cls, layouts: Sequence[Layout]) -> Layout:
-        """Return the pairs that any of several layouts of observed pairs of the same features has."""
-        features = np.arange(len(layouts[0].ptr) - 1)
-        return cls.of_codes(np.unique(np.concatenate([each.codes(features) for each in layouts])), len(features))
 
     @classmethod
     def of_codes(cls, codes: NDArray[np.int64], features: int) -> Layout:

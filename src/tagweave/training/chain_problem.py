@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.chunk_schemes import ends_only
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
@@ -26,8 +25,6 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
 from tagweave.labels.spans import SpanCounter
 from tagweave.labels.transition_scheme import TransitionScheme, split_label
-from tagweave.learning.sharded import Mixing, ShardedObjective
-from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
@@ -38,7 +35,7 @@ from tagweave.models.scorer import ScorerParameters
 from tagweave.models.storage import check_labels
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.fit import Floats, Problem
-from tagweave.training.recipe import LEARNERS, Recipe, in_batches
+from tagweave.training.recipe import Recipe
 from tagweave.training.task import without_outside
 
 if TYPE_CHECKING:
@@ -52,7 +49,7 @@ _MOSTLY = 0.5  # share of positions with one label below which training begins p
 
 
 class ProblemSize(NamedTuple):
-    """The size of a problem or of a part of it."""
+    """The size of a problem."""
 
     sentences: int
     tokens: int
@@ -66,37 +63,16 @@ class ProblemSize(NamedTuple):
         return cls(len(encoded), len(allow), int(np.count_nonzero(allow)), count_known(sets, allow))
 
 
-class Aspect(NamedTuple):
-    """Which objective over the sentences on workers is meant. `layout`: a file with the layout of weights, `ptr` and
-    `cell`; `None`: dense."""
-
-    layout: SharedFile | None = None
-    pointwise: bool = False
-
-
-@dataclass(frozen=True)
-class ShardedChainObjective(ShardedObjective):
-    """The loss of chains on workers; its `aspect` is an `Aspect`."""
-
-    def with_parameters(self, parameters: ScorerParameters) -> ShardedChainObjective:
-        return replace(self, aspect=self.aspect._replace(pointwise=not parameters.transitions))
-
-
 @dataclass(frozen=True)
 class ChainProblem(Problem):
-    """A problem of labels, with its sentences here or in shards on workers. `counted`: the size, counted by workers;
-    `None` if the sentences are here."""
+    """A problem of labels."""
 
     model: ChainModel
-    objective: ChainObjective | ShardedChainObjective
+    objective: ChainObjective
     sets: LabelSets
-    counted: ProblemSize | None = None
 
     @cached_property
     def size(self) -> ProblemSize:
-        if self.counted is not None:
-            return self.counted
-        assert isinstance(self.objective, ChainObjective)  # noqa: S101 - workers count
         return ProblemSize.of(self.objective.encoded, self.sets)
 
     @property
@@ -116,13 +92,6 @@ class ChainProblem(Problem):
         model = replace(self.model, parameters=parameters)
         return replace(self, model=model, objective=self.objective.with_parameters(parameters))
 
-    def trainer(self, recipe: Recipe) -> Trainer:
-        """Return the learner of a recipe; on workers, learners in batches are mixed."""
-        trainer, objective = recipe.trainer(), self.objective
-        if isinstance(objective, ShardedObjective) and in_batches(recipe.learner):
-            return Mixing(trainer, objective, LEARNERS[recipe.learner].mixes if len(objective.group) > 1 else 1)
-        return trainer
-
     def kept(self, weights: Floats) -> Floats:
         """Return the weights to store and measure: rounded, unless features have values, which multiply the error."""
         exact = self.model.encoder.has_values
@@ -132,7 +101,7 @@ class ChainProblem(Problem):
         return dev_score(self.model, recipe.task.prepare(dev), recipe.threads)
 
     def summary(self, recipe: Recipe) -> list[str]:
-        """Return lines that tell the size: sentences, tokens, labels, features, weights, and memory or shards."""
+        """Return lines that tell the size: sentences, tokens, labels, features, weights and memory."""
         size, model, space = self.size, self.model, self.model.space
         features, parameters = len(model.encoder.windows), model.parameters
         labels, by_view = f"{len(space):,} labels", ""
@@ -144,12 +113,6 @@ class ChainProblem(Problem):
             f"{size.sentences:,} sentences with evidence, {size.tokens:,} tokens ({size.evidence:,} with evidence)",
             f"{labels}, {features:,} features, {parameters.size:,} weights{by_view}",
         ]
-        if isinstance(self.objective, ShardedObjective):
-            how, trainer = "whose sums are added", self.trainer(recipe)
-            if isinstance(trainer, Mixing):
-                often = "once" if trainer.times == 1 else f"{trainer.times} times"
-                how = f"whose weights are mixed {often} an iteration"
-            return [*lines, f"{len(self.objective.group):,} shards, each on a worker, {how}"]
         needed, peak = estimated_bytes(self, recipe), peak_bytes()
         in_all = f", {_readable(peak + needed)} in all" if peak else ""
         return [*lines, f"about {_readable(needed)} of memory for training{in_all}"]
@@ -314,7 +277,6 @@ def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
     block that a learner has shuffled.
     """
     objective, Y = problem.objective, len(problem.model.space)
-    assert isinstance(objective, ChainObjective)  # noqa: S101 - workers have their own memory
     itemsize = np.dtype(objective.dtype).itemsize
     arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
     trainer = recipe.trainer()

@@ -17,7 +17,7 @@ from tagweave.corpus import gazetteer
 from tagweave.corpus.files import STANDARD_STREAM, digest
 from tagweave.corpus.formats.conllu import HEAD
 from tagweave.corpus.formats.registry import layer_names
-from tagweave.corpus.load import load_outline, parse_argument
+from tagweave.corpus.load import parse_argument
 from tagweave.errors import CorpusError, PlanError
 from tagweave.exchange.load import load, reading
 from tagweave.features.arc_templates import of_fit_length
@@ -30,9 +30,8 @@ from tagweave.training.plan import LOOKUPS, STATIC, FileReference
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus, Covers
-    from tagweave.corpus.load import CorpusOutline
     from tagweave.corpus.sentence import Sentence
-    from tagweave.training.plan import CorpusReference, TrainingPlan
+    from tagweave.training.plan import TrainingPlan
 
 
 @dataclass(frozen=True)
@@ -188,7 +187,7 @@ def read_corpus(
         file = CorpusFile(argument, corpus.with_sentences(kept), digest(corpus.path), len(corpus) - len(kept))
     else:
         corpus = load(argument, format, None if task in OF_WORDS else _OF_CHARACTERS)
-        if names_own_layer(argument, corpus):
+        if parse_argument(argument).layer is not None and corpus.unit == "word":
             own = corpus.guideline
             corpus = corpus.map(lambda sentence: sentence.with_layers_of([own]))
         if task == "segment":  # the words are the same whatever layer labels them
@@ -198,25 +197,9 @@ def read_corpus(
     return replace(file, corpus=replace(file.corpus.covering(covers), weight=weight), note=note)
 
 
-def read_outline(reference: CorpusReference, task: str) -> tuple[CorpusFile, CorpusOutline]:
-    """As `read_corpus` for tasks of chains, but without the sentences, in constant memory."""
-    argument, form = reference.argument, reference.format
-    _check_is_file(argument)
-    outline = load_outline(argument, form, None if task in OF_WORDS else _OF_CHARACTERS)
-    layer = "" if task == "segment" else outline.corpus.layer
-    corpus = replace(outline.corpus.covering(reference.covers), layer=layer, weight=reference.weight)
-    file = CorpusFile(argument, corpus, digest(corpus.path), note=reading(argument, layer, form))
-    return file, outline._replace(corpus=corpus)
-
-
 def _check_is_file(argument: str) -> None:
     if parse_argument(argument).path == STANDARD_STREAM:
         raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
-
-
-def names_own_layer(argument: str, corpus: Corpus) -> bool:
-    """Return whether an argument names a layer of labels, so that no other layer of the file is evidence."""
-    return parse_argument(argument).layer is not None and corpus.unit == "word"
 
 
 def of_corpus(corpus: Corpus, task: str) -> CorpusFile:

@@ -203,7 +203,7 @@ def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> It
     A model of spans has `O` and every letter for each type of its corpora, whether they occur or not.
     """
     known = _known(_of_guideline(data, dev), task)
-    if not known:  # the sentences are on workers
+    if not known:  # training itself refuses a corpus without labels
         return
     unknown, share = others(_counts(dev.corpus, task), known)
     if share >= _MANY:

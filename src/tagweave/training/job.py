@@ -6,8 +6,7 @@ A model that learned from sources is compared with a plain one of TRAIN alone: n
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +38,6 @@ from tagweave.training.system import System, system_of
 if TYPE_CHECKING:
     from tagweave.training.corpora import TrainingData
     from tagweave.training.plan import FileReference, TrainingPlan
-    from tagweave.training.sharded_job import Shards
 
 
 PLAIN = "plain"
@@ -55,16 +53,15 @@ MethodOptions = TypeVar("MethodOptions", bound=Options)
 
 @dataclass(frozen=True)
 class Job:
-    """A plan with its corpora, which trains models of one structure, here or on workers."""
+    """A plan with its corpora, which trains models of one structure."""
 
     plan: TrainingPlan  # the plan, with its method and options set
-    data: TrainingData  # the training corpora, in the order of the plan; empty ones if their sentences are on workers
+    data: TrainingData  # the training corpora, in the order of the plan
     dev: Corpus | None = None  # development data
     lookup_files: LookupFiles = field(default_factory=LookupFiles)  # what features look up
     run: Run = field(default_factory=Run)
     plain: Fitted | None = None  # the model of the target corpora alone, if there is one
     guided: Fitted | None = None  # the model that looks at the labels of one of the sources, if there is one
-    shards: Shards | None = None  # the sentences on workers; `None` if they are here
     race: Mapping[str, float] = field(default_factory=dict)  # the scores of the race that decided on the method
     is_trial: bool = False  # whether the model only shows in a race what its method is worth
 
@@ -135,8 +132,6 @@ class Job:
 
     @cached_property
     def _target_tokens(self) -> int:
-        if self.shards is not None:
-            return sum(part.outline.tokens for part in self.shards.parts)
         return sum(corpus.tokens() for corpus in self.data.targets)
 
     def tell_seeds(self) -> None:
@@ -167,23 +162,17 @@ class Job:
         elif self.data.has_sources:
             refuse_contradictions(self.data.corpora, self.recipe)
 
-    @contextmanager
-    def problem(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Iterator[Problem]:
-        """Open the problem of corpora of one guideline, or of the corpora of the job if they are on workers."""
+    def problem(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Problem:
+        """Return the problem of corpora of one guideline."""
         recipe = recipe or self.recipe
-        if self.shards is not None:
-            with self.shards.problem(recipe, self.run) as sharded:
-                yield sharded
-            return
-        problem = prepare(corpora, recipe)
+        problem: Problem = prepare(corpora, recipe)
         if recipe.structure != TREE and (recipe.sample or len(self.data.guidelines) > 1):
             self.run.tell(sample_line(corpora, recipe.sample))
-        yield problem
+        return problem
 
     def fit(self, corpora: Sequence[Corpus]) -> Fitted:
         """Fit a model to corpora of one guideline, for methods outside the package."""
-        with self.problem(corpora) as problem:
-            return fit_problem(problem, self.recipe, self.dev, self.run)
+        return fit_problem(self.problem(corpora), self.recipe, self.dev, self.run)
 
     def fit_guided(self) -> Fitted:
         """Fit a model of the target with the annotation of a model of the sources as features."""
@@ -221,8 +210,6 @@ class Training:
             "layers": layers,
             **self._tokens(),
             **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
-            # the mixture of weights depends on the number of workers
-            **({"workers": job.shards.workers} if job.shards else {}),
             **({"dev_scores": self.scores} if self.scores else {}),
             **({"race": dict(job.race)} if job.race else {}),
         }

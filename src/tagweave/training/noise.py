@@ -102,8 +102,7 @@ def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
     settings = {**SPAN_SETTINGS, **recipe.settings} if recipe.learner == "adagrad" else recipe.settings
     recipe = replace(recipe, settings=settings, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
     run = job.run.without_checkpoint().phase("noise")
-    with job.problem(as_evidence(job.data.corpora, known), recipe) as problem:
-        second = fit_problem(problem, recipe, dev, run)
+    second = fit_problem(job.problem(as_evidence(job.data.corpora, known), recipe), recipe, dev, run)
     found = second.outcome.score or 0.0
     tell(f"on the development data: labels as they are {score:.4f}, labels that may err {found:.4f}")
     if second.outcome.interrupted:

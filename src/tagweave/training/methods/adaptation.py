@@ -158,8 +158,7 @@ def _fit_merged(job: Job) -> Any:
     target, originals, sample = job.data.target, job.data.corpora, job.recipe.sample
     order = sorted(range(len(originals)), key=lambda at: originals[at].guideline != target)  # the order of `merged`
     recipe = replace(job.recipe, sample=tuple(sample[at] for at in order if sample))
-    with job.problem(corpora, recipe) as problem:
-        return fit_problem(problem, recipe, job.dev, job.run)
+    return fit_problem(job.problem(corpora, recipe), recipe, job.dev, job.run)
 
 
 MERGED = Method(
@@ -179,11 +178,6 @@ class SubwordOptions(Options):
 
     folds: int = option(10, "In how many folds taggers label training text that they have not seen.", "N", 2)
     retrain: bool = option(False, "Train again, with the corpora of each `sources` relabelled and added.")
-
-    @property
-    def has_folds(self) -> bool:
-        """Taggers of the other folds label each fold."""
-        return True
 
 
 def _fit_subword(job: Job) -> Any:

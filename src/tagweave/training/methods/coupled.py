@@ -87,11 +87,6 @@ class CoupledOptions(Options):
     def check_files(self) -> None:
         _ = self.files
 
-    @property
-    def has_folds(self) -> bool:
-        """Taggers of the other half propose labels for each half."""
-        return self.prune is not None
-
     def for_task(self, task: str) -> CoupledOptions:
         """Fill in the mapping, complete for segmentation, and for words how far labels are narrowed."""
         mapping = self.mapping or (COMPLETE if task == "segment" else AUTOMATIC,)

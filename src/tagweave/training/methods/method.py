@@ -36,11 +36,6 @@ class Options:
         """Why a model with these options is not compared with a plain one; "" if it is."""
         return ""
 
-    @property
-    def has_folds(self) -> bool:
-        """Whether models of folds of the training text are trained, which workers can share."""
-        return False
-
     def identity(self) -> dict[str, Any]:
         """The options that influence which weights an iteration reaches."""
         return asdict(self)

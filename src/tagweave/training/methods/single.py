@@ -71,7 +71,7 @@ class SingleOptions(Options):
         super().__post_init__()
         usual = {"completion_folds": _FOLDS, "completion_rounds": _ROUNDS, "soft": False}
         given = [name for name, value in usual.items() if getattr(self, name) != value]
-        if given and not self.has_folds:
+        if given and self.incomplete != "folds":
             raise ValueError(f"found `{given[0]}` with `incomplete={self.incomplete}`, expected `incomplete=folds`")
 
     @property
@@ -110,9 +110,8 @@ def _fit(job: Job) -> Any:
         options.outside_confidence,
         FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, job.plan.seed),
     )
-    with job.problem(corpora, recipe) as problem:
-        fitted = fit_problem(problem, recipe, job.dev, job.run)
-    if options != SingleOptions() or ratio is not None or job.shards is not None:
+    fitted = fit_problem(job.problem(corpora, recipe), recipe, job.dev, job.run)
+    if options != SingleOptions() or ratio is not None:
         return fitted
     from tagweave.training.noise import corrected
 

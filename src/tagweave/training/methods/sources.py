@@ -33,10 +33,6 @@ class SourcesOptions(Options):
 
     silence: bool = option(False, SILENCE)
 
-    @property
-    def has_folds(self) -> bool:
-        return True
-
 
 def _check(job: Job) -> None:
     if job.data.has_sources:
@@ -65,8 +61,7 @@ def _fit(job: Job) -> Any:
         options.silence,
     )
     best = rounds.best(options.rounds)
-    with job.problem([rounds.evidence(best)]) as problem:
-        fitted = fit_problem(problem, job.recipe, job.dev, job.run)
+    fitted = fit_problem(job.problem([rounds.evidence(best)]), job.recipe, job.dev, job.run)
     accuracy = best.reliability.accuracy()[:, 0].tolist()
     about = {**fitted.model.about, "reliability": dict(zip(names, accuracy, strict=True))}
     return replace(fitted, model=replace(fitted.model, about=about))
