@@ -57,7 +57,6 @@ lint: $(INSTALLED_DEV)
 lock: $(INSTALLED_DEV)
 	$(LOCK) pyproject.toml --extra dev --output-file locks/dev.txt
 	$(LOCK) pyproject.toml --extra annotate --extra serve --output-file locks/server.txt
-	$(LOCK) pyproject.toml --extra ray locks/cluster.in --output-file locks/cluster.txt
 	$(LOCK) locks/release.in --output-file locks/release.txt
 	$(LOCK_TOOL) locks/doccano.in --output-file locks/doccano.txt
 	$(LOCK_TOOL) locks/label-studio.in --output-file locks/label-studio.txt

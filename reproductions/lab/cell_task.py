@@ -1,7 +1,4 @@
-"""Cells as tasks of an executor: names in, a file in the cache out.
-
-A worker makes the corpora and the cell by their names, so corpora and cache are in folders that all workers see.
-"""
+"""Cells as tasks of processes: names in, a file in the cache out. A process makes corpora and cell by their names."""
 
 from __future__ import annotations
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reproductions.lab.corpora import all_corpora
 from reproductions.lab.options import study_parser
 from reproductions.lab.study import Study
-from tagweave.cluster.executor import ClusterError, executor_at
 from tagweave.errors import CorpusError
 from tagweave.learning.progress import Lines
 
@@ -24,8 +24,7 @@ def run_paper(study: Study[Any, Any], words: Sequence[str]) -> None:
     parser.add_argument("--only", action="append", choices=study.parts, metavar="PART", help=_only(study))
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="run each training with N seeds (default 3)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="of every training (default 1)")
-    parser.add_argument("--cluster", metavar="local|auto|ADDRESS", help="train on many workers; they see all folders")
-    parser.add_argument("--workers", type=int, metavar="N", help="how many (default: one a processor)")
+    parser.add_argument("--processes", type=int, default=1, metavar="N", help="trainings at the same time (default 1)")
     chosen = parser.parse_args(words)
     parts = list(dict.fromkeys(chosen.only or study.parts))
     options = [*(f"--only {part}" for part in parts), f"--seeds {chosen.seeds}", *(["--quick"] if chosen.quick else [])]
@@ -33,14 +32,11 @@ def run_paper(study: Study[Any, Any], words: Sequence[str]) -> None:
     command = " ".join([parser.prog, *options])
     callback = Lines(sys.stderr)
     try:
-        with executor_at(chosen.cluster, chosen.workers, chosen.threads) as executor:
-            places = chosen.cache, chosen.out
-            pages = study(
-                parts, corpora, chosen.seeds, *places, command, chosen.threads, _say, callback, executor=executor
-            )
-            for page in pages:
-                print(page.read_text(encoding="utf-8"))
-    except (ClusterError, CorpusError, OSError) as error:
+        places = chosen.cache, chosen.out
+        work = partial(study, parts, corpora, chosen.seeds, *places, command, processes=chosen.processes)
+        for page in work(threads=chosen.threads, say=_say, callback=callback):
+            print(page.read_text(encoding="utf-8"))
+    except (CorpusError, OSError) as error:
         parser.error(str(error))
 
 

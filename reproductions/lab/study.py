@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Generic
 
@@ -13,8 +15,8 @@ from reproductions.lab.cell_task import cell_tasks, fill
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.page import pictures, write_page
 from reproductions.lab.run import Data, Method, Run, Say, Setting, run, silent
-from tagweave.cluster.executor import IN_PROCESS, Executor, results
 from tagweave.learning.run import SILENCE, Callback
+from tagweave.signals import leave_with_parent
 
 Summary = dict[str, Any]
 """The numbers of a part, as JSON holds them; `part` is its name."""
@@ -58,7 +60,7 @@ class Study(Generic[Data, Method]):
         say: Say = silent,
         callback: Callback = SILENCE,
         trials: int = TRIALS,
-        executor: Executor = IN_PROCESS,
+        processes: int = 1,
     ) -> Iterator[Path]:
         """Run parts of the experiments, and give the page of each when it is written.
 
@@ -76,7 +78,7 @@ class Study(Generic[Data, Method]):
             say: is told of every cell, before it runs.
             callback: is told of every iteration.
             trials: of the significance tests.
-            executor: if it is another than this process, it trains all cells into the cache first.
+            processes: with several, they train all cells into the cache first.
 
         Raises:
             CorpusError: a corpus that is not there or not what it should be, or a damaged file in the cache.
@@ -84,10 +86,11 @@ class Study(Generic[Data, Method]):
             KeyboardInterrupt: the user stopped a training.
         """
         every = {part: self.parts[part](corpora) for part in parts}  # a corpus that is missing is told at once
-        if executor is not IN_PROCESS:
+        if processes > 1:
             tasks = cell_tasks(self, parts, corpora, seeds, cache, threads)
-            for number, (task, _) in enumerate(results(executor, fill, tasks), 1):
-                say(f"{number}/{len(tasks)} done  {task.setting}, {task.method}, seed {task.seed}")
+            with ProcessPoolExecutor(processes, get_context("spawn"), leave_with_parent) as pool:
+                for number, (task, _) in enumerate(zip(tasks, pool.map(fill, tasks), strict=True), 1):
+                    say(f"{number}/{len(tasks)} done  {task.setting}, {task.method}, seed {task.seed}")
         cell = self.cells(Cache(cache), threads, callback)
         runs = (run(part, settings, seeds, cell, say) for part, settings in every.items())
         found = (self.summary(each, command, trials) for each in runs)

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
         harvest_markup,
         harvest_markup_files,
     )
-    from tagweave.front.model import Model, load_model
-    from tagweave.front.public_corpora import fetch_corpus
-    from tagweave.front.shards import (
+    from tagweave.front.many_files import (
         complete_files,
         convert_files,
-        harvest_lexicon_shards,
-        harvest_markup_shards,
+        harvest_lexicon_folder,
+        harvest_markup_folder,
         label_files,
     )
+    from tagweave.front.model import Model, load_model
+    from tagweave.front.public_corpora import fetch_corpus
     from tagweave.front.sources import aggregate, apply_functions
     from tagweave.front.training import train, tune
     from tagweave.sources.functions import labelling_function
@@ -63,9 +63,9 @@ _NAMES = {
     "front.exchange": "read_documents write_documents",
     "front.harvest": "harvest_clusters harvest_clusters_files harvest_gazetteer harvest_gazetteer_files"
     " harvest_lexicon harvest_lexicon_files harvest_markup harvest_markup_files",
+    "front.many_files": "complete_files convert_files harvest_lexicon_folder harvest_markup_folder label_files",
     "front.model": "Model load_model",
     "front.public_corpora": "fetch_corpus",
-    "front.shards": "complete_files convert_files harvest_lexicon_shards harvest_markup_shards label_files",
     "front.sources": "aggregate apply_functions",
     "front.training": "train tune",
     "sources.functions": "labelling_function",
@@ -97,10 +97,10 @@ __all__ = [
     "harvest_gazetteer_files",
     "harvest_lexicon",
     "harvest_lexicon_files",
-    "harvest_lexicon_shards",
+    "harvest_lexicon_folder",
     "harvest_markup",
     "harvest_markup_files",
-    "harvest_markup_shards",
+    "harvest_markup_folder",
     "label_files",
     "labelling_function",
     "load",

@@ -58,8 +58,8 @@ class SourceError(TagweaveError):
     """Sources that cannot be combined, or not in the requested way."""
 
 
-class ShardError(TagweaveError):
-    """Shards that cannot be found, read or written, or an output folder of a different run."""
+class ManyFilesError(TagweaveError):
+    """Files that cannot be listed, or not all be finished, or a cluster that cannot be reached."""
 
 
 class StreamError(TagweaveError):

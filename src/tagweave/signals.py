@@ -8,6 +8,8 @@ a dropped interrupt is raised once more. A second SIGTERM ends the process at on
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -64,3 +66,16 @@ def _raise_again(dropped: Any) -> None:
         timer.start()
     else:
         sys.__unraisablehook__(dropped)
+
+
+def leave_with_parent() -> None:
+    """End this process when the one that started it is gone, even if that was killed; Ctrl-C is for the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent decides what it means
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -64,7 +64,7 @@ def test_blanks_instead_of_tabs_are_suspected_if_nothing_is_found(run, files, tm
         ("", "found no --lexicon and no --gazetteer, or both"),
         ("--gazetteer {0} --lexicon {0}", "found no --lexicon and no --gazetteer, or both"),
         ("--gazetteer {0} --agree any", "found --agree with --gazetteer, expected it without"),
-        ("--gazetteer {0} --cluster local", "found --cluster with --gazetteer, expected it without"),
+        ("--gazetteer {0} --processes 2", "found --processes with --gazetteer, expected it without"),
         ("--gazetteer {0} --sample 3", "found --sample with --gazetteer, expected it without"),
         ("--lexicon {0} --else O", "found --else with --lexicon, expected it without"),
         ("--lexicon {0} --stop {0}", "found --stop with --lexicon, expected it without"),

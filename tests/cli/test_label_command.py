@@ -75,7 +75,6 @@ def test_functions_that_find_nothing(run, files):
         (("--functions", "rules.json", "--report", "r.txt"), "expected a name that ends in .csv or .json"),
         (("--functions", "none.json"), "none.json"),
         (("--python", "mine.py"), "found no labelling function"),
-        (("--functions", "rules.json", "--workers", "2"), "expected --cluster"),
         (("--functions", "rules.json", "--functions", "rules.json"), "found the function name 'places' in use"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Every call of the program in `deploy/`, docs/scale.md and docs/deployment.md has a command and options that exist."""
+"""Every call of the program in `deploy/` and docs/deployment.md has a command and options that exist."""
 
 from __future__ import annotations
 
@@ -7,29 +7,25 @@ import shlex
 from collections.abc import Iterator
 
 import pytest
-from deployment import FOLDER, ROOT, command_of, documents
+from deployment import FOLDER, ROOT, command_of
 
 _BLOCK = re.compile(r"^```(?:sh|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def words_of_calls(text: str) -> Iterator[list[str]]:
-    """The arguments of every call in lines of shell, also of calls inside a quoted word (`ray exec`)."""
+    """The arguments of every call in lines of shell."""
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True)
         for at, word in enumerate(words):
             if word == "tagweave" and (at == 0 or words[at - 1] in {"--", "|", "time", "tagweave"}):
                 yield words[at + 1 :]
-            elif word.startswith("tagweave "):
-                yield from words_of_calls(word)
 
 
 def calls() -> Iterator[list[str]]:
-    yield from words_of_calls(documents("rayjob.yaml")[1]["spec"]["entrypoint"])
     for line in re.findall(r"^RUN (tagweave .*)$", (FOLDER / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE):
         yield from words_of_calls(line)
-    for page in ("docs/scale.md", "docs/deployment.md"):
-        for block in _BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
-            yield from words_of_calls(block)
+    for block in _BLOCK.findall((ROOT / "docs/deployment.md").read_text(encoding="utf-8")):
+        yield from words_of_calls(block)
 
 
 def parse(words: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`deploy/Dockerfile`: what it copies is there, and what `ray up` and KubeRay expect of an image."""
+"""`deploy/Dockerfile`: what it copies is there, with digests, and nothing runs as root."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 
-import pytest
 from deployment import FOLDER, ROOT, default_of
 
 
@@ -25,16 +24,14 @@ def instructions() -> Iterator[tuple[str, str]]:
 
 
 _ALL = list(instructions())
-_IMAGES = ("cluster", "server")
 
 
 def stage(name: str) -> list[tuple[str, str]]:
-    """The instructions of a stage, those of the stage that it begins with first."""
+    """The instructions of a stage."""
     starts = [at for at, (each, _) in enumerate(_ALL) if each == "FROM"]
     for start, end in pairwise([*starts, len(_ALL)]):
-        origin, _, own = _ALL[start][1].partition(" AS ")
-        if own == name:
-            return [*(stage(origin) if origin == "base" else []), *_ALL[start + 1 : end]]
+        if _ALL[start][1].endswith(f" AS {name}"):
+            return _ALL[start + 1 : end]
     raise AssertionError(f"no stage {name}")
 
 
@@ -58,38 +55,18 @@ def test_a_wheel_can_be_built_from_what_is_copied() -> None:
     assert {project["readme"], *project["license-files"]} <= set(copied)
 
 
-def test_the_image_is_that_of_servers_unless_another_is_asked_for() -> None:
-    assert _arguments("FROM")[-1] == "base AS server"
-
-
-@pytest.mark.parametrize("image", _IMAGES)
-def test_the_user_is_not_root_and_comes_after_all_that_needs_root(image: str) -> None:
-    names = [name for name, _ in stage(image)]
-    assert _arguments("USER", stage(image)) == ["1000"]
+def test_the_user_is_not_root_and_comes_after_all_that_needs_root() -> None:
+    names = [name for name, _ in stage("server")]
+    assert _arguments("USER", stage("server")) == ["1000"]
     assert "RUN" not in names[names.index("USER") :]
 
 
-@pytest.mark.parametrize("image", _IMAGES)
-def test_all_that_is_installed_has_a_digest_but_the_wheel(image: str) -> None:
-    (line,) = (each for each in _arguments("RUN", stage(image)) if "pip install" in each)
+def test_all_that_is_installed_has_a_digest_but_the_wheel() -> None:
+    (line,) = (each for each in _arguments("RUN", stage("server")) if "pip install" in each)
     locked, own = line.split(" && ")
-    assert f"locks/{image}.txt /tmp/lock.txt" in _arguments("COPY", stage(image))
+    assert "locks/server.txt /tmp/lock.txt" in _arguments("COPY", stage("server"))
     assert locked.endswith("pip install --no-cache-dir --require-hashes --requirement /tmp/lock.txt")
     assert own == "pip install --no-cache-dir --no-deps /wheels/*.whl"
-
-
-def test_ray_up_finds_its_programs_and_a_shell() -> None:
-    """It runs `IMAGE bash`, so there is no entry point; it copies by rsync; it reads HOME from the image."""
-    installed = " ".join(_arguments("RUN", stage("cluster")))
-    assert {"rsync", "openssh-client", "wget"} <= set(installed.split())
-    assert {"ray[default]", "boto3"} <= set((ROOT / "locks/cluster.in").read_text(encoding="utf-8").split())
-    assert not _arguments("ENTRYPOINT")
-    assert "HOME=/home/tagweave" in " ".join(_arguments("ENV", stage("cluster"))).split()
-
-
-def test_ray_reports_nothing_to_anybody() -> None:
-    """The variable holds for KubeRay's `ray start`, too, to which no option can be given for it."""
-    assert "RAY_USAGE_STATS_ENABLED=0" in " ".join(_arguments("ENV", stage("cluster"))).split()
 
 
 def test_the_ports_are_those_of_the_servers() -> None:
@@ -98,10 +75,9 @@ def test_the_ports_are_those_of_the_servers() -> None:
     assert sorted(ports.split()) == sorted(str(default_of("port", *name)) for name in names)
 
 
-@pytest.mark.parametrize("image", _IMAGES)
-def test_kernels_are_compiled_for_the_processor_that_the_image_names(image: str) -> None:
-    (setting,) = (rest for rest in _arguments("ENV", stage(image)) if "NUMBA" in rest)
-    assert stage(image).index(("ENV", setting)) < stage(image).index(("RUN", "tagweave warm"))
+def test_kernels_are_compiled_for_the_processor_that_the_image_names() -> None:
+    (setting,) = (rest for rest in _arguments("ENV", stage("server")) if "NUMBA" in rest)
+    assert stage("server").index(("ENV", setting)) < stage("server").index(("RUN", "tagweave warm"))
     environment = dict(re.findall(r"(\w+)=(\S*)", setting.replace("$PROCESSOR", "generic")))
     code = "from numba.core.registry import cpu_target; print(cpu_target.target_context.codegen().magic_tuple()[1:])"
     shown = subprocess.run(

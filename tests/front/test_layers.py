@@ -11,6 +11,7 @@ import pytest
 import tagweave as tw
 from tagweave.corpus.load import load
 from tagweave.errors import CorpusError
+from tagweave.front.many_files import ModelWork
 
 WORDS = {"the": ("DET", "DT"), "dog": ("NOUN", "NN"), "dogs": ("NOUN", "NNS"), "runs": ("VERB", "VBZ")}
 TEXTS = ["the dog runs", "the dogs", "dogs runs", "the dog"] * 5
@@ -62,9 +63,11 @@ def _complete(folder: Path, model: Any, form: str) -> Any:
     return load(str(folder / "out"), form)
 
 
-def _in_shards(folder: Path, model: Any, form: str) -> Any:
-    tw.label_files(model, folder / "part", folder / "shards", retag=True, output_format=form, format=form)
-    return load(str(folder / "shards" / "part"), form)
+def _of_many(folder: Path, model: Any, form: str) -> Any:
+    model.save(folder / "model")
+    work = ModelWork("tag", (str(folder / "model"),), 1, {"retag": True, "output_format": form, "format": form})
+    work(str(folder / "part"), str(folder / "out"))
+    return load(str(folder / "out"), form)
 
 
 def _after_another(folder: Path, model: Any, form: str) -> Any:
@@ -75,7 +78,7 @@ def _after_another(folder: Path, model: Any, form: str) -> Any:
 COMMANDS: dict[str, Callable[[Path, Any, str], Any]] = {
     "tag --retag": _tag,
     "complete": _complete,
-    "tag --cluster": _in_shards,
+    "tag --processes": _of_many,
     "tag of a corpus": lambda folder, model, form: model.tag(load(str(folder / "part"), form)),
     "tag of sentences": lambda folder, model, form: model.tag(list(load(str(folder / "part"), form))),
     "complete of a corpus": lambda folder, model, form: model.complete(load(str(folder / "part"), form)),

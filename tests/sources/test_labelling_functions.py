@@ -419,9 +419,7 @@ def test_what_was_kept_may_be_damaged(module, tmp_path):
 def test_other_processes_say_the_same(module):
     here = tw.apply_functions(CORPUS, _function(module))
     heard = []
-    there = tw.apply_functions(
-        CORPUS, _function(module), cluster="local", workers=1, progress=lambda *numbers: heard.append(numbers)
-    )
+    there = tw.apply_functions(CORPUS, _function(module), processes=2, progress=lambda *numbers: heard.append(numbers))
     assert there.sentences == here.sentences
     assert heard == [(1, 1)]
 

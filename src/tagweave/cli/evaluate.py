@@ -29,8 +29,6 @@ def evaluate(
         str | None, flag("FILE.png", "Also draw how many answers of models are right, by their probability.")
     ] = None,
     format: options.InputFormat = None,  # noqa: A002
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
     errors: Annotated[
         str | None, flag("FILE", "Also write every mistake in its sentence, by kind: a page (.html) or a table (.tsv).")
     ] = None,
@@ -80,8 +78,6 @@ def evaluate(
         training=load(train, format) if train else None,
         punctuation=punctuation,
         relations="full" if relations == "full" else "universal",
-        cluster=cluster,
-        workers=workers,
         errors=errors,
         raw=raw,
     )

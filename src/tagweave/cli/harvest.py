@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from tagweave.cli import options
 from tagweave.cli.commands import InPanels, group
 from tagweave.cli.console import FLAGS, OptionError, check_outputs, counted
+from tagweave.cli.many_files import through_many_files
 from tagweave.cli.options import argument, flag
-from tagweave.cli.shards import through_shards
 from tagweave.harvest.options import ClusterOptions, GazetteerOptions, LexiconOptions, MarkupOptions
 from tagweave.options import declared
 from tagweave.streams import say
@@ -39,7 +39,6 @@ _ALIKE = ("every",)
 """Options of both."""
 _FLAGS = {"every": "all"}
 _OF_MARKUP = declared({"": MarkupOptions})
-_ON_WORKERS = [each for each in options.ON_WORKERS if each.name != "text_column"]
 _OF_CLUSTERS = declared({"": ClusterOptions})
 
 
@@ -48,7 +47,7 @@ _OF_CLUSTERS = declared({"": ClusterOptions})
     _FLAGS,
     lambda each: "Options" if each.name in _ALIKE else f"With {next(iter(each.fields))}",
 )
-@options.taking(_ON_WORKERS)
+@options.taking(options.MANY_FILES)
 def lexicon(
     raw: Annotated[
         list[str],
@@ -75,7 +74,7 @@ def lexicon(
     """
     if bool(lexicons) == bool(gazetteers):
         raise OptionError("found no --lexicon and no --gazetteer, or both, expected one of them")
-    place = options.given(others, _ON_WORKERS)
+    place = options.given(others, options.MANY_FILES)
     own, of_phrases = options.given(others, _OF_LEXICONS), options.given(others, _OF_GAZETTEERS)
     if gazetteers:
         _refuse({**own, **place}, "--gazetteer")
@@ -83,7 +82,7 @@ def lexicon(
         return
     _refuse(of_phrases, "--lexicon")
     assert lexicons  # noqa: S101 - as above
-    if through_shards("harvest_lexicon_shards", raw, lexicons, output=output, place=place, **own):
+    if through_many_files("harvest_lexicon_folder", raw, lexicons, output=output, place=place, **own):
         return
     from tagweave.front.harvest import harvest_lexicon_files
 
@@ -101,7 +100,7 @@ def _refuse(values: Mapping[str, Any], beside: str) -> None:
 
 
 @options.taking(_OF_MARKUP, _FLAGS)
-@options.taking(_ON_WORKERS)
+@options.taking(options.MANY_FILES)
 def markup(
     pages: Annotated[list[str], argument("INPUT", "Pages, or folders of pages; - is standard input.")],
     output: options.Output,
@@ -115,9 +114,9 @@ def markup(
     With --words, links and bold text are spans among words instead: a column file, with the labels B-* and I-* and all
     else unknown. Text is cut at blanks, and each punctuation character is a token.
     """
-    place = options.given(others, _ON_WORKERS)
+    place = options.given(others, options.MANY_FILES)
     own = options.given(others, _OF_MARKUP)
-    if through_shards("harvest_markup_shards", pages, output=output, place=place, **own):
+    if through_many_files("harvest_markup_folder", pages, output=output, place=place, **own):
         return
     from tagweave.front.harvest import harvest_markup_files, page_files
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 
 from tagweave.cli.commands import show_all
 from tagweave.cli.console import FLAGS, OptionError, in_flags
-from tagweave.front.options import Place
-from tagweave.options import SEED, THREADS, Declared, choices, declared, option
+from tagweave.front.options import ManyFilesOptions
+from tagweave.options import SEED, THREADS, Declared, choices, declared
 
 Command = TypeVar("Command", bound=Callable[..., None])
-_LAST = ("threads", "cluster", "help_all")
+_LAST = ("threads", "help_all")
 """Parameters of commands that stand behind those of `taking` in help texts."""
 
 
@@ -146,21 +145,8 @@ HelpAll = Annotated[
 AsJson = Annotated[bool, switch("JSON instead of tables.", "--json")]
 
 
-@dataclass(frozen=True)
-class _Workers(Place):
-    on_error: str | None = option(
-        None,
-        "With `cluster`: stop at a bad file, or set it aside and go on. Default: fail.",
-        "fail|skip",
-        panel="Many workers",
-    )
-
-
-ON_WORKERS = declared({"": _Workers}, leave_out=("skip_bad",))
-"""Options of commands that take folders of files on many workers."""
-_WORKERS = {each.name: each for each in ON_WORKERS}
-Cluster = Annotated[str | None, info(_WORKERS["cluster"])]
-Workers = Annotated[int | None, info(_WORKERS["workers"])]
+MANY_FILES = declared({"": ManyFilesOptions})
+"""Options of commands that take many files."""
 
 
 Tests = Annotated[

@@ -57,8 +57,7 @@ def label(
     report: Annotated[str | None, flag("FILE", "Write the table on functions to a file, .csv or .json.")] = None,
     cache: Annotated[str | None, flag("FOLDER", "Keep what functions say, until function or sentence change.")] = None,
     format: options.InputFormat = None,  # noqa: A002
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
+    processes: Annotated[int, flag("N", "How many processes call functions.", least=1)] = 1,
 ) -> None:
     """Label a text by functions: lexicons, regular expressions, models, answers of a language model, Python.
 
@@ -84,7 +83,7 @@ def label(
     corpus = load(text, format)
     called = [*(functions or ()), *(each for argument in python or () for each in load_functions(argument))]
     with progress_bar("labelling") as progress:
-        labelled = apply_functions(corpus, *called, cluster=cluster, workers=workers, cache=cache, progress=progress)
+        labelled = apply_functions(corpus, *called, processes=processes, cache=cache, progress=progress)
     names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
     described = None
     if any(any(each.layers[name]) for each in labelled for name in names):

@@ -7,23 +7,22 @@ from typing import Annotated, Any
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs, counted
+from tagweave.cli.many_files import single, through_many_files
 from tagweave.cli.options import argument, flag
-from tagweave.cli.shards import through_shards
 from tagweave.front.options import TO_CONVERT, TO_LABEL
 from tagweave.streams import say
 
 _OF_COMPLETE = ("to", "format", "output_format", "split_runs", "non_projective")
 _TO_COMPLETE = [each for each in TO_LABEL if each.name in _OF_COMPLETE]
-Corpus = Annotated[str, argument("INPUT[#LAYER]", "A corpus; - is standard input.")]
 
 
 @options.taking(TO_LABEL)
-@options.taking(options.ON_WORKERS)
+@options.taking(options.MANY_FILES)
 def tag(
     model: options.Model,
-    input: Annotated[  # noqa: A002
-        str, argument("INPUT[#LAYER]", "Text; - is standard input. With --cluster: a file, a folder or a pattern.")
-    ] = "-",
+    inputs: Annotated[
+        list[str] | None, argument("INPUT[#LAYER]", "Text; - is standard input. Several with --processes.")
+    ] = None,
     output: options.Output = "-",
     threads: options.Threads = 1,
     **others: Any,
@@ -39,26 +38,27 @@ def tag(
     segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object per sequence:
     sentence, rank, probability, tokens, labels.
 
-    With --cluster, many workers label many files: `tag MODEL 'in/*.txt.gz' -o OUT/ --cluster local`. Every file becomes
-    one of the same name in OUT; if the command is interrupted, the same command continues.
+    With --processes, many files are labelled: `tag MODEL in/*.txt.gz -o OUT/ --processes 8`. Every file becomes one of
+    the same name in OUT; if the command is interrupted, the same command continues.
     """
     own = options.given(others, TO_LABEL)
     then = own.get("then", [])
-    place = options.given(others, options.ON_WORKERS)
-    if through_shards("label_files", model, input, output=output, threads=threads, place=place, **own):
+    place = options.given(others, options.MANY_FILES)
+    if through_many_files("label_files", model, inputs or (), output=output, threads=threads, place=place, **own):
         return
+    text = single(inputs)
     from tagweave.front.model import load_model
 
-    check_outputs([output], [model, input, *then])
+    check_outputs([output], [model, text, *then])
     models = [load_model(each, threads) for each in then]
-    load_model(model, threads).label_file(input, output, **{**own, "then": models})
+    load_model(model, threads).label_file(text, output, **{**own, "then": models})
 
 
 @options.taking(_TO_COMPLETE)
-@options.taking(options.ON_WORKERS)
+@options.taking(options.MANY_FILES)
 def complete(
     model: options.Model,
-    input: Corpus,  # noqa: A002
+    inputs: Annotated[list[str], argument("INPUT[#LAYER]", "A corpus; - is standard input. Several with --processes.")],
     output: options.Output = "-",
     threads: options.Threads = 1,
     **others: Any,
@@ -69,21 +69,23 @@ def complete(
     text without labels becomes tagged or segmented text.
     """
     own = options.given(others, _TO_COMPLETE)
-    place = options.given(others, options.ON_WORKERS)
-    if through_shards("complete_files", model, input, output=output, threads=threads, place=place, **own):
+    place = options.given(others, options.MANY_FILES)
+    if through_many_files("complete_files", model, inputs, output=output, threads=threads, place=place, **own):
         return
+    corpus = single(inputs)
     from tagweave.front.model import load_model
 
-    check_outputs([output], [model, input])
-    load_model(model, threads).complete_file(input, output, **own)
+    check_outputs([output], [model, corpus])
+    load_model(model, threads).complete_file(corpus, output, **own)
 
 
 @options.taking(TO_CONVERT)
-@options.taking(options.ON_WORKERS)
+@options.taking(options.MANY_FILES)
 def convert(
     model: options.Model,
-    input: Annotated[  # noqa: A002
-        str, argument("[G=]INPUT[#LAYER]", "A corpus with labels; - is standard input.")
+    inputs: Annotated[
+        list[str],
+        argument("[G=]INPUT[#LAYER]", "A corpus with labels; - is standard input. Several with --processes."),
     ],
     output: options.Output = "-",
     to: Annotated[str | None, flag("G", "The guideline to convert to; default: the model's other one.")] = None,
@@ -106,15 +108,16 @@ def convert(
     own = options.given(others, TO_CONVERT)
     if review_file and not own.get("review"):
         raise OptionError("found --review-file without --review, expected --review N as well")
-    place = options.given(others, options.ON_WORKERS)
-    if through_shards("convert_files", model, input, output=output, threads=threads, place=place, to=to, **own):
+    place = options.given(others, options.MANY_FILES)
+    if through_many_files("convert_files", model, inputs, output=output, threads=threads, place=place, to=to, **own):
         return
+    corpus = single(inputs)
     from tagweave.front.model import load_model
     from tagweave.streams.inputs import write_lines
 
-    check_outputs([output, review_file], [model, input])
+    check_outputs([output, review_file], [model, corpus])
     progress = partial(counted, what="sentences")
-    listed = load_model(model, threads).convert_file(input, output, to, progress=progress, **own)
+    listed = load_model(model, threads).convert_file(corpus, output, to, progress=progress, **own)
     if review_file:
         write_lines(review_file, listed.lines())
     elif own.get("review"):

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from tagweave.cluster.executor import IN_PROCESS, results
 from tagweave.corpus.characters import printable
 from tagweave.corpus.chunk_schemes import standard_labels
 from tagweave.evaluation.accuracy import Accuracy, accuracy
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from tagweave.cluster.executor import Executor
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import HeadLayer, Layer, Sentence
     from tagweave.evaluation.calibration import Calibration
@@ -104,7 +101,6 @@ def evaluate(
     training: Corpus | None = None,
     punctuation: bool = True,
     relations: Relations = "universal",
-    executor: Executor = IN_PROCESS,
 ) -> Report:
     """Compare systems with a gold standard, sentence by sentence in the order of the corpora.
 
@@ -113,14 +109,13 @@ def evaluate(
         systems: the outputs by name; the others are compared against the first.
         training: the training corpus, for scores of unknown (OOV) and known (IV) words, or of unseen spans.
         punctuation, relations: as for `attachment`.
-        executor: carries out the tests of significance.
     """
     if not systems:
         raise ValueError("found no system, expected at least one")
     scores: dict[str, Scores]
     if any(gold.guideline in sentence.heads for sentence in gold):
         scores = {name: attachment(gold, system, punctuation, relations) for name, system in systems.items()}
-        return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
+        return Report(gold.path, len(gold), scores, _comparisons(scores))
     for system in systems.values():
         check_text(gold.sentences, system.sentences, gold.path, system.path)
     gold, training = standard_labels(gold), training and standard_labels(training)
@@ -129,7 +124,7 @@ def evaluate(
     if are_labels and has_spans(gold):
         spans = None if training is None else spans_of_training(training, gold.guideline)
         scores = {name: span_scores(gold, system, spans) for name, system in systems.items()}
-        return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
+        return Report(gold.path, len(gold), scores, _comparisons(scores))
     known = None if training is None else training_words(training)
     if are_labels:
         scores = {name: accuracy(gold, system, known) for name, system in systems.items()}
@@ -139,7 +134,7 @@ def evaluate(
             name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), known)
             for name, item in systems.items()
         }
-    return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
+    return Report(gold.path, len(gold), scores, _comparisons(scores))
 
 
 def _have_same_labelled_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
@@ -157,7 +152,6 @@ def _have_same_labelled_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bo
 class _Pair(NamedTuple):
     """Two systems to compare by one metric."""
 
-    number: int
     first: str
     second: str
     metric: str
@@ -165,18 +159,16 @@ class _Pair(NamedTuple):
     theirs: Measure
 
 
-def _comparisons(scores: Mapping[str, Scores], executor: Executor) -> tuple[Comparison, ...]:
+def _comparisons(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
     (first, first_scores), *others = scores.items()
     ours = first_scores.measures()
-    numbers = count()
-    tasks = [
-        _Pair(next(numbers), first, second, name, ours[name], theirs)
+    pairs = [
+        _Pair(first, second, name, ours[name], theirs)
         for second, other_scores in others
         for name, theirs in other_scores.measures().items()
         if name in ours
     ]
-    found = {pair.number: comparison for pair, comparison in results(executor, _compare, tasks)}
-    return tuple(comparison for number in range(len(tasks)) if (comparison := found[number]) is not None)
+    return tuple(comparison for comparison in map(_compare, pairs) if comparison is not None)
 
 
 def _compare(pair: _Pair) -> Comparison | None:
@@ -227,7 +219,6 @@ def evaluate_layers(
     training: Corpus | None = None,
     punctuation: bool = True,
     relations: Relations = "universal",
-    executor: Executor = IN_PROCESS,
 ) -> LayerReports:
     """Report on each layer in which the gold standard and some system differ; on all layers if they differ in none.
 
@@ -246,11 +237,10 @@ def evaluate_layers(
     if not scored:
         scored, copied = list(copied), ()
     reports = {
-        name: evaluate(replace(gold, guideline=name), having[name], training, punctuation, relations, executor)
-        for name in scored
+        name: evaluate(replace(gold, guideline=name), having[name], training, punctuation, relations) for name in scored
     }
     if not reports:  # only words can be compared, or nothing
-        report = evaluate(gold, systems, training, punctuation, relations, executor)
+        report = evaluate(gold, systems, training, punctuation, relations)
         reports, absent = {gold.guideline: report}, ()
     return LayerReports(reports, copied, absent)
 

@@ -25,6 +25,7 @@ from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import CONTROL, UNWRITABLE, TokenTool, single
 from tagweave.exchange.json_exports import parsed, read_objects
 from tagweave.exchange.members import Allowance, library, refuse_link
+from tagweave.exchange.parquet_pages import pages
 
 TOKENS = ("tokens", "words")
 _COLUMNS = {"lemmas": "lemma", "lemma": "lemma", "feats": "feats", "deps": "deps", "misc": "misc"}
@@ -294,8 +295,6 @@ def _parquet(file: IO[bytes], path: Path) -> tuple[Any, Iterator[Any]]:
 
 
 def _check_pages(metadata: Any, file: IO[bytes], path: Path) -> None:
-    from tagweave.shards.parquet import pages
-
     unpacked, values, left = Allowance(path), Allowance(path, "values"), _PAGES
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):

@@ -30,8 +30,6 @@ def evaluate(
     gold: Given,
     systems: Mapping[str, Model | Given],
     all_layers: bool = False,
-    cluster: str | None = None,
-    workers: int | None = None,
     errors: str | PathLike[str] | None = None,
     raw: bool = False,
     **options: Any,
@@ -43,9 +41,6 @@ def evaluate(
         systems: by name: models, which label the text of the gold standard, corpora, what `Corpus` takes, or files. The
             first one is the baseline of the comparison.
         all_layers: if the gold standard has several layers, report each one that differs between systems.
-        cluster: where tests of significance run: `local` (processes), `auto` or the address of a Ray cluster; by
-            default in this process.
-        workers: how many of them run at the same time.
         errors: a file for every mistake in its sentence, by kind: a page (.html) or a table (.tsv).
         raw: whether models get the raw text of the gold standard (`# text = ` of its sentences), cut as text of users
             is, in place of its tokens. Words are told apart by their characters, and so are spans; a multiword token is
@@ -56,11 +51,9 @@ def evaluate(
         CorpusError: a system with another text, or without the layer to compare; `raw` without raw text.
         StreamError: models that learned different layers of the gold standard; `raw` without a model,
             with a model of characters, or with `errors`.
-        ClusterError: the cluster cannot be reached.
         ValueError: no system.
         TypeError: something else in place of the gold standard, the systems or the options.
     """
-    from tagweave.cluster.executor import executor_at
     from tagweave.evaluation.report import LayerReports, copies, evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as evaluate_layer
 
@@ -89,8 +82,7 @@ def evaluate(
         say(
             f"{name} has all labels of the gold standard, and a layer {other} besides: {name}#{other} compares that one"
         )
-    with executor_at(cluster, workers) as executor:
-        report = evaluation(gold, outputs, executor=executor, **options)
+    report = evaluation(gold, outputs, **options)
     if errors is not None:
         _write_mistakes(fspath(errors), gold, outputs, report)
     if raw or isinstance(report, LayerReports):

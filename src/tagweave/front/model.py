@@ -11,11 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import kind_of
 from tagweave.errors import StreamError
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, options_of
+from tagweave.models.mapped_files import private_folder
 from tagweave.options import taking
 from tagweave.streams import Tell, say
 

@@ -126,25 +126,26 @@ class ConvertOptions:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where shards are worked on, and what happens to bad ones."""
+class ManyFilesOptions:
+    """Where many files are worked on."""
 
-    cluster: str = option(
-        "local",
-        "Work on many processes of this machine (local, the default of functions) or on Ray: at RAY_ADDRESS, on a"
-        " cluster that runs, or one started here (auto), or at an address.",
-        "local|auto|ADDRESS",
-        panel="Many workers",
+    processes: int = option(
+        1,
+        "Read many files (several, folders, patterns in quotes), on N processes: each becomes a file of its name in the"
+        " folder OUTPUT. Those that are there are left out.",
+        "N",
+        1,
+        panel="Many files",
     )
-    workers: int | None = option(
-        None, "With `cluster`: the number of workers. Default: all.", "N", 1, panel="Many workers"
+    ray: str | None = option(
+        None,
+        "The same on Ray: at RAY_ADDRESS, on a cluster that runs, or one started here (auto), or at an address.",
+        "auto|ADDRESS",
+        panel="Many files",
     )
     threads: int = 1
-    skip_bad: bool = option(False, "Set a bad file aside and go on.")
-    text_column: str = option(
-        "text", "With `cluster`: the column of Parquet and JSON Lines that holds text.", "NAME", panel="Many workers"
-    )
-    progress: Callable[[Any], None] = lambda counts: None
+    progress: Callable[[int, int], Any] = lambda done, total: None
+    tell: Callable[[str], None] = lambda line: None
 
 
 @described

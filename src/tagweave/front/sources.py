@@ -214,8 +214,7 @@ def _some(names: Sequence[str]) -> str:
 def apply_functions(
     corpus: Corpus,
     *functions: Callable[..., Any] | str | PathLike[str],
-    cluster: str | None = None,
-    workers: int | None = None,
+    processes: int = 1,
     cache: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     tell: Callable[[str], None] = say,
@@ -227,8 +226,7 @@ def apply_functions(
     Args:
         corpus: the text.
         functions: Python functions over a sentence (`labelling_function`), and files that declare functions.
-        cluster: `local`, `auto` or the address of a Ray cluster, to call functions on many processes.
-        workers: with a cluster, how many.
+        processes: how many processes call functions at the same time.
         cache: a folder for what functions say, where it is found again until function or sentence change.
         progress: hears how many calls are done, and how many there are.
         tell: receives notes on what functions read.
@@ -236,15 +234,12 @@ def apply_functions(
     Raises:
         FunctionError: a function that cannot be read, fails, or has a name that is in use.
         CorpusError, OSError: a file of a function cannot be read, or does not fit the text.
-        ClusterError: the cluster cannot be reached.
     """
-    from tagweave.cluster.executor import executor_at
     from tagweave.sources.functions import apply_functions
 
     found = [function for each in functions for function in _functions(each)]
-    with executor_at(cluster, workers) as executor:
-        folder = None if cache is None else Path(cache)
-        return apply_functions(corpus_of(corpus), found, executor, folder, progress or (lambda done, total: None), tell)
+    folder = None if cache is None else Path(cache)
+    return apply_functions(corpus_of(corpus), found, processes, folder, progress or (lambda done, total: None), tell)
 
 
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:

@@ -10,7 +10,6 @@ from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import in_surface_tokens
 from tagweave.corpus.sentence import Sentence, kind_of
@@ -19,6 +18,7 @@ from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.label_model import Given, LabelModel, as_text, cut_by, read, sentence_of
 from tagweave.labels.transition_scheme import codes_spans
+from tagweave.models.mapped_files import private_folder
 from tagweave.streams.characters import CharacterLabelling, raw_evidence
 from tagweave.streams.inputs import ready_blocks
 from tagweave.streams.labelling import WordLabelling, fill_in_tags

@@ -12,7 +12,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
-from tagweave.cluster.executor import IN_PROCESS, Executor
 from tagweave.signals import is_ending
 
 
@@ -158,8 +157,6 @@ class Run:
         cancel: called before every batch of sentences; once it returns true (as `threading.Event().is_set` may),
             training ends as after an interrupt (Ctrl-C): it returns the best weights so far and keeps its checkpoint.
             By default, whether a signal asked the process to end.
-        executor: carries out parts that do not depend on each other, such as the folds of a jackknife; their results
-            are the same wherever they run.
         clock: the time in seconds.
     """
 
@@ -167,7 +164,6 @@ class Run:
     callback: Callback = field(default_factory=Silence)
     tell: Callable[[str], None] = _ignore
     cancel: Callable[[], bool] = is_ending
-    executor: Executor = IN_PROCESS
     clock: Callable[[], float] = perf_counter
 
     def part(self, name: str) -> Run:
@@ -189,11 +185,6 @@ class Run:
         """
         run = self if schedule is None else replace(self, schedule=schedule)
         return replace(run.without_checkpoint(), callback=Silence(), tell=_ignore)
-
-    def task(self) -> Run:
-        """Return the run of a step that the executor carries out; `cancel` reaches it only in this process."""
-        aside = self.aside()
-        return aside if self.executor is IN_PROCESS else Run(aside.schedule)
 
     def stop_if_cancelled(self) -> None:
         """Raise KeyboardInterrupt if the run is cancelled."""

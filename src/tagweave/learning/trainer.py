@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.cluster.executor import nothing
 from tagweave.features.rules import LARGEST, ArrayRule, Rule
 from tagweave.kernels.mistakes import StepRule
 from tagweave.kernels.weight_vectors import dot
@@ -103,7 +102,7 @@ class Watch:
     """Lets an iteration be cancelled before every batch, and reports its progress. `report`: called at most once a
     second with the share of the sentences processed so far."""
 
-    before: Callable[[], None] = nothing
+    before: Callable[[], None] = lambda: None
     report: Callable[[float], None] | None = None
     last: float = field(default_factory=time.perf_counter)
 

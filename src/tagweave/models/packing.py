@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tagweave.cluster.shared_file import MappedArrays, mark_used, remove_old
 from tagweave.corpus.files import whole_file
+from tagweave.models.mapped_files import MappedArrays, mark_used, remove_old
 
 if sys.version_info >= (3, 14):
     from compression import zstd

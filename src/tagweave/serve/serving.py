@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tagweave.cluster.processes import leave_with_parent
+from tagweave.signals import leave_with_parent
 from tagweave.web import listening, processes, server
 
 if TYPE_CHECKING:

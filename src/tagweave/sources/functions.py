@@ -20,8 +20,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import multiprocessing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
@@ -31,13 +34,13 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, overload
 
 from tagweave import __version__
-from tagweave.cluster.executor import IN_PROCESS, Executor, results
 from tagweave.corpus.candidates import Soft, format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import digest, written
 from tagweave.corpus.sentence import Candidates, Layer, Sentence, kind_of
 from tagweave.corpus.spans import SPANS, FoundSpan, layer_of
 from tagweave.errors import CorpusError, TagweaveError
+from tagweave.signals import leave_with_parent
 
 
 class FunctionError(TagweaveError):
@@ -111,7 +114,7 @@ class _Call(NamedTuple):
 def apply_functions(
     corpus: Corpus,
     functions: Sequence[LabellingFunction],
-    executor: Executor = IN_PROCESS,
+    processes: int = 1,
     cache: Path | None = None,
     progress: Progress = lambda done, total: None,
     tell: Callable[[str], None] = lambda line: None,
@@ -123,7 +126,7 @@ def apply_functions(
     Args:
         corpus: the text.
         functions: with different names that no layer or column has.
-        executor: calls them.
+        processes: how many processes call them at the same time; 1 is this one.
         cache: a folder for their answers, which are found again while function and sentence stay the same.
         progress: hears of finished calls.
         tell: receives notes on what functions read.
@@ -147,7 +150,7 @@ def apply_functions(
         lacking = iter([key for key in by_key if key not in own.layers])
         while block := tuple(islice(lacking, _BLOCK)):
             calls.append(_Call(number, function, block, tuple(by_key[key] for key in block)))
-    for done, (call, layers) in enumerate(results(executor, _called, calls), 1):
+    for done, (call, layers) in enumerate(_answers(calls, processes), 1):
         kept[call.number].layers.update(zip(call.keys, layers, strict=True))
         progress(done, len(calls))
     for each in kept:
@@ -157,6 +160,17 @@ def apply_functions(
         replace(sentence, layers={**sentence.layers, **{name: of[key] for name, of in answers.items()}})
         for sentence, key in zip(corpus, keys, strict=True)
     )
+
+
+def _answers(calls: Sequence[_Call], processes: int) -> Iterator[tuple[_Call, list[Layer]]]:
+    if processes == 1 or not calls:
+        yield from ((call, _called(call)) for call in calls)
+        return
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), leave_with_parent) as pool:
+        try:
+            yield from zip(calls, pool.map(_called, calls), strict=True)
+        except BrokenProcessPool as error:
+            raise FunctionError("found a function that ended its process, expected memory for each of them") from error
 
 
 def _called(call: _Call) -> list[Layer]:

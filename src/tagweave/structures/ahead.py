@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from tagweave.cluster.executor import processors
 from tagweave.kernels import compiled_code
 from tagweave.structures import CHAIN, TREE
 
@@ -30,7 +29,7 @@ def begin(structure: str, dtype: Any) -> None:
 
     Not if that has been done, with a single processor, in workers, or in an application that is not Python itself.
     """
-    if structure in _begun or processors() < 2 or not _is_first_python() or compiled_code.is_kept(_SLOWEST[structure]):
+    if structure in _begun or _processors() < 2 or not _is_first_python() or compiled_code.is_kept(_SLOWEST[structure]):
         return
     command = [sys.executable, "-P", "-m", "tagweave.structures.ahead", structure, np.dtype(dtype).name]
     environment, nothing = {**os.environ, _INSIDE: "1"}, subprocess.DEVNULL
@@ -38,6 +37,14 @@ def begin(structure: str, dtype: Any) -> None:
         own = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)  # noqa: S603
         _begun[structure] = own
         atexit.register(_end, own)
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
 
 
 def _is_first_python() -> bool:

@@ -8,12 +8,13 @@ folds, and a model of the other folds labels each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tagweave.cluster.executor import results
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
@@ -65,8 +66,8 @@ def jackknifed(
 
     Args:
         folds: the number of folds over all corpora together; 10 in sun-wan-2012.
-        run: the run, whose executor carries out the folds; it reports every finished fold, but no iterations. Its
-            checkpoint is not used, because the same seed gives the same column again.
+        run: the run; it reports every finished fold, but no iterations. Its checkpoint is not used, because the same
+            seed gives the same column again.
     """
     coded = prepare_corpora(questions or corpora, recipe)
     names = collect_names([each.layers.get(own.guideline, ()) for own in coded for each in own] if questions else [])
@@ -94,25 +95,35 @@ def by_others(
     names: Sequence[str],
     dev: Corpus | None = None,
 ) -> Iterator[tuple[Sequence[Member], Sequence[Any]]]:
-    """Yield each fold with the answers of a model of all other sentences; the executor of the run trains the models.
+    """Yield each fold with the answers of a model of all other sentences; as many at a time as the recipe has threads.
 
     Args:
         questions: each corpus as the model is asked about it.
         names: labels that the models must know even if no corpus names them.
     """
 
-    def task(held_out: Sequence[Member]) -> _Fold:
+    stopped = Event()
+    quiet = replace(run.aside(), cancel=lambda: stopped.is_set() or run.cancel())
+
+    def answered(held_out: Sequence[Member]) -> Sequence[Any]:
         excluded = set(held_out)
         others = [
             corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
             for c, corpus in enumerate(corpora)
         ]
+        fitted = fit_problem(prepare(others, recipe, names), recipe, dev, quiet)
         asked = [questions[at.corpus][at.sentence] for at in held_out]
-        return _Fold(held_out, asked, others, names, recipe, answers, dev, run.task())
+        return answers(fitted.finished_model(), asked, recipe.threads)
 
-    for fold, found in results(run.executor, _Fold.answered, map(task, folds)):
-        run.stop_if_cancelled()
-        yield fold.held_out, found
+    with ThreadPoolExecutor(recipe.threads) as pool:  # each fold is trained as it would be alone
+        try:
+            for held_out, values in zip(folds, pool.map(answered, folds), strict=True):
+                run.stop_if_cancelled()
+                yield held_out, values
+        except BaseException:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Member]]:
@@ -122,24 +133,6 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
         raise PlanError(f"found {folds} folds, expected 2 to {len(everyone)}, the number of sentences")
     order = np.random.default_rng(seed).permutation(len(everyone)).tolist()
     return [[everyone[at] for at in sorted(order[fold::folds])] for fold in range(folds)]
-
-
-class _Fold(NamedTuple):
-    """A fold as a task for a worker."""
-
-    held_out: Sequence[Member]
-    questions: Sequence[Sentence]
-    others: Sequence[Corpus]
-    names: Sequence[str]
-    recipe: Recipe
-    answers: Answers
-    dev: Corpus | None
-    run: Run
-
-    def answered(self) -> Sequence[Any]:
-        problem = prepare(self.others, self.recipe, self.names)
-        fitted = fit_problem(problem, self.recipe, self.dev, self.run)
-        return self.answers(fitted.finished_model(), self.questions, self.recipe.threads)
 
 
 def in_characters(corpus: Corpus) -> Corpus:
