@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_files_are_tagged_as_each_alone(run, segmenter, folder):
     Path("in/bad.txt").write_bytes(b"\xff\n")
     lines = run("tag", segmenter, "in/*", "-o", "out", "--processes", 1, code=2).stderr.splitlines()
-    assert lines[0].startswith("in/bad.txt:1: found bytes that are not UTF-8")
+    assert lines[0].startswith("in/bad.txt:1: found the byte 0xff")
     assert "found 1 of 3 files that could not be finished (in/bad.txt)" in lines[1]
     for name in ("a.txt", "b.txt.gz"):
         run("tag", segmenter, f"in/{name}", "-o", name)

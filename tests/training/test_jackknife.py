@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -104,6 +105,13 @@ def test_a_checkpoint_is_not_touched(tmp_path: Any) -> None:
     (tmp_path / "checkpoint").write_text("of the fit that follows")
     assert jackknifed([WORDS], SMALL, 2, run=Run(schedule)) == jackknifed([WORDS], SMALL, 2, run=Run(SHORT))
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("checkpoint", "of the fit that follows")]
+
+
+def test_folds_at_the_same_time_give_what_they_give_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = replace(SMALL, threads=3)
+    together = jackknifed([WORDS], recipe, 3, run=Run(SHORT))
+    monkeypatch.setattr(jackknife, "ThreadPoolExecutor", lambda threads: ThreadPoolExecutor(1))
+    assert jackknifed([WORDS], recipe, 3, run=Run(SHORT)) == together
 
 
 def test_an_interrupt_ends_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,9 +111,13 @@ def by_others(
             corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
             for c, corpus in enumerate(corpora)
         ]
-        fitted = fit_problem(prepare(others, recipe, names), recipe, dev, quiet)
-        asked = [questions[at.corpus][at.sentence] for at in held_out]
-        return answers(fitted.finished_model(), asked, recipe.threads)
+        try:
+            quiet.stop_if_cancelled()
+            model = fit_problem(prepare(others, recipe, names), recipe, dev, quiet).finished_model()
+        except KeyboardInterrupt:
+            stopped.set()
+            raise
+        return answers(model, [questions[at.corpus][at.sentence] for at in held_out], recipe.threads)
 
     with ThreadPoolExecutor(recipe.threads) as pool:  # each fold is trained as it would be alone
         try:
