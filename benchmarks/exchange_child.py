@@ -26,10 +26,9 @@ _BYTES = 6 << 30
 _LIBRARIES = (
     "tagweave.front.exchange",
     "tagweave.exchange.exports",
-    "tagweave.exchange.inception",
     "tagweave.corpus.load",
 )
-_OTHERS = ("cassis", "pyarrow.parquet", "pyarrow.ipc", "pyarrow.compute", "spacy.tokens", "srsly.msgpack", "lxml.etree")
+_OTHERS = ("pyarrow.parquet", "pyarrow.ipc", "pyarrow.compute", "spacy.tokens", "srsly.msgpack")
 
 
 class Taken(NamedTuple):

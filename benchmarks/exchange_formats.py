@@ -13,10 +13,9 @@ import json
 import random
 import sys
 import tempfile
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import tagweave as tw
@@ -74,8 +73,6 @@ class Kind:
 def kinds() -> list[Kind]:
     """The formats: of tools with offsets, of libraries with tokens, and the corpus formats that hold most."""
     found = [_of_tool(name, TOOLS[name].extension) for name in TOOLS]
-    xmi = next(each for each in found if each.name == "inception")
-    found.insert(found.index(xmi) + 1, replace(xmi, name="inception, CAS JSON", extension=".json", write=_write_json))
     found += [_of_library("datasets", each) for each in (".parquet", ".arrow", ".jsonl")]
     found.append(_of_library("spacy", TOKEN_TOOLS["spacy"].extensions[0]))
     for name in ("conllu", "conllu-plus", "columns"):
@@ -106,18 +103,6 @@ def _of_library(name: str, extension: str) -> Kind:
     return Kind(
         f"{name}, {extension}", name, extension, lambda corpus, path: tw.write_documents(name, corpus, path), read
     )
-
-
-def _write_json(corpus: Corpus, path: str) -> None:
-    """CAS JSON, by dkpro-cassis, of what is written as XMI."""
-    import cassis
-
-    zipped = f"{path}.zip"
-    tw.write_documents("inception", corpus, zipped)
-    with zipfile.ZipFile(zipped) as packed, packed.open("1.xmi") as xmi, packed.open("TypeSystem.xml") as types:
-        cas = cassis.load_cas_from_xmi(xmi, typesystem=cassis.load_typesystem(types))
-    Path(zipped).unlink()
-    Path(path).write_text(cas.to_json(), "utf-8")
 
 
 def sample(kind: str) -> Corpus:

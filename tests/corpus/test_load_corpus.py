@@ -305,10 +305,8 @@ OF_OTHERS = {
     "CSV": ("Ann,NN\nthe,DT\nword,NN\n.,.", "found comma-separated values without titles, expected titles in"),
     "CSV, quoted": ('"Ann","NN"\n"the","DT"\n"word","NN"\n', "found comma-separated values without titles"),
     "CSV, blank fields": ("S 1,Ann,B-PER\n,left,O\n,Bay,B-LOC\n,.,O", "found comma-separated values without titles"),
-    "WebAnno": (
-        "#FORMAT=WebAnno TSV 3.3\n\n#Text=a b",
-        "a TSV export of WebAnno .* import webanno-tsv",
-    ),
+    "WebAnno": ("#FORMAT=WebAnno TSV 3.3\n\n#Text=a b", "TSV export of WebAnno .*, expected its export as CoNLL-U"),
+    "XMI": ('<?xml version="1.1"?><xmi:XMI xmlns:cas="c">', "found UIMA CAS XMI, .*, expected its export as CoNLL-U"),
 }
 PLAIN = [
     "",

@@ -12,18 +12,9 @@ from benchmarks.exchange_child import Child, child
 from benchmarks.exchange_formats import MEGABYTES, Kind, kept, kinds, outcomes
 
 KINDS = {each.name: each for each in kinds()}
-NEEDS = {"inception": "cassis", "datasets": "pyarrow", "spacy": "spacy"}
-BY_OFFSETS = {
-    "doccano",
-    "label-studio",
-    "prodigy",
-    "answers",
-    "brat",
-    "inception",
-    "inception, CAS JSON",
-    "webanno-tsv",
-}
-SCORED = {"label-studio", "answers", "inception", "inception, CAS JSON", "conllu", "conllu-plus", "columns"}
+NEEDS = {"datasets": "pyarrow", "spacy": "spacy"}
+BY_OFFSETS = {"doccano", "label-studio", "prodigy", "answers", "brat"}
+SCORED = {"label-studio", "answers", "conllu", "conllu-plus", "columns"}
 
 
 @pytest.fixture(params=KINDS)

@@ -54,7 +54,7 @@ def read(path: str) -> Iterator[Document]:
         left_out: Counter[str] = Counter()
         places = Places(text.text())
         marks = tuple(_marks(marked, places, left_out))
-        yield Document(places.text, {who or annotator: marks}, title, None, Location(marked.place), None, left_out)
+        yield Document(places.text, {who or annotator: marks}, title, None, Location(marked.place), left_out)
 
 
 def _files(path: str) -> Iterator[ExportFile]:

@@ -48,10 +48,9 @@ class Document:
     # annotator without an entry did not see it.
     marks: Mapping[str, tuple[Mark, ...] | None] = field(default_factory=dict)
     name: str = ""
-    # tokens, sentences: pairs of offsets in their order, if the tool has them; without sentences, lines are used
+    # pairs of offsets in their order, if the tool has them
     tokens: tuple[tuple[int, int], ...] | None = None
     location: Location = Location()
-    sentences: tuple[tuple[int, int], ...] | None = None
     # what else was marked and cannot be kept, such as relations, and how often
     left_out: Mapping[str, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)  # of quotations that were found in the text, or not
@@ -61,12 +60,6 @@ class Document:
     def __post_init__(self) -> None:
         if wrong := UNWRITABLE.search(self.text):
             raise self.error(f"the character {wrong.group()!r} in a text", "text that UTF-8 can hold, without NUL")
-        end = 0
-        for start, stop in self.sentences or ():
-            if not end <= start <= stop <= len(self.text):
-                expected = f"characters of the text, {end} to {len(self.text)}, after the sentence before"
-                raise self.error(f"a sentence from {start} to {stop}", expected)
-            end = stop
         for mark in (mark for marks in self.marks.values() for mark in marks or ()):
             place = f"a span from {mark.start} to {mark.stop}"
             if not 0 <= mark.start < mark.stop <= len(self.text):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, ExchangeError
-from tagweave.exchange import answers, brat, datasets, docbin, inception, label_studio, webanno_tsv
+from tagweave.exchange import answers, brat, datasets, docbin, label_studio
 from tagweave.exchange.document import SKIPPED, Document, TokenTool, Tool
 from tagweave.exchange.json_exports import DOCCANO, PRODIGY
 from tagweave.exchange.members import Memory
@@ -19,10 +19,7 @@ from tagweave.exchange.sentences import Notes, annotators, joined, sentences
 from tagweave.exchange.tokenization import is_tokenized
 from tagweave.exchange.tokens import tokenizer
 
-TOOLS: dict[str, Tool] = {
-    tool.name: tool
-    for tool in (DOCCANO, label_studio.TOOL, PRODIGY, answers.TOOL, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
-}
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (DOCCANO, label_studio.TOOL, PRODIGY, answers.TOOL, brat.TOOL)}
 TOKEN_TOOLS: dict[str, TokenTool] = {tool.name: tool for tool in (datasets.TOOL, docbin.TOOL)}
 NAMES = (*TOOLS, *TOKEN_TOOLS)
 
@@ -110,7 +107,7 @@ def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[D
             notes.tally.update(document.tally, f"line {document.location.line}: ")
             yield document
 
-    memory = Memory([webanno_tsv.split_argument(path)[0] for path in paths])
+    memory = Memory(paths)
     documents = joined(counted())
     memory.layers(documents, annotators(documents))
     return documents, memory

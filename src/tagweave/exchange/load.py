@@ -31,27 +31,19 @@ _BEGINNINGS: dict[bytes, str] = {
     b"PAR1": "datasets",
     b"ARROW1": "datasets",
     b"\xff\xff\xff\xff": "datasets",  # a stream of Arrow
-    b"#FORMAT=WebAnno TSV": "webanno-tsv",
-    b"<?xml": "inception",
-    b"<xmi:XMI": "inception",
 }
 _EXTENSIONS: dict[str, str] = {
     ".ann": "brat",
-    ".xmi": "inception",
-    ".tsv": "webanno-tsv",
     ".spacy": "spacy",
     ".parquet": "datasets",
     ".arrow": "datasets",
 }
 
 
-def check_tool(name: str, argument: str) -> None:
+def check_tool(name: str, path: str) -> None:
     """Raise ExchangeError, which names the right command, if a file is plainly from another tool."""
-    from tagweave.exchange.webanno_tsv import split_argument
-
-    path, _ = split_argument(argument)
     found = recognized(path)
-    if found not in (None, name) and {found, name} != {"inception", "webanno-tsv"}:
+    if found not in (None, name):
         raise ExchangeError(f"{path}: found a file of {found}, expected one of {name}: tagweave import {found} {path}")
 
 
@@ -77,9 +69,7 @@ def _by_content(path: str) -> str | None:
                 return _by_first_value((start + stream.read(LONGEST)).decode("utf-8", "replace"))
     except (OSError, CorpusError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return None  # whoever reads the file says what is wrong with it
-    if by_start is None and not path.endswith(".tsv"):  # most tables are no export
-        return _by_extension([PurePosixPath(path)])
-    return by_start
+    return by_start or _by_extension([PurePosixPath(path)])
 
 
 def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:
@@ -91,12 +81,9 @@ def _by_first_value(text: str) -> str | None:
     """Return the tool by the first object of a file of JSON, of JSON Lines, or of one list."""
     from tagweave.exchange.answers import ANSWERS, is_quoted
     from tagweave.exchange.datasets import TOKENS
-    from tagweave.exchange.inception import CONTENT, TYPES
     from tagweave.exchange.json_exports import LISTS, TEXTS
     from tagweave.exchange.label_studio import is_minimal
 
-    if any(f'"{name}"' in text[: 1 << 10] for name in (TYPES, CONTENT)):
-        return "inception"
     objects = list(_objects(text))
     if not objects:
         return None
@@ -183,7 +170,7 @@ def reading(argument: str, layer: str, format: str | None = None) -> str:  # noq
 def _export(argument: str, format: str | None) -> Export | None:  # noqa: A002
     path, _, layer = parse_argument(argument)
     tool = None if format or format_of_name(path) else recognized(path)
-    if tool is None or (tool == "inception" and path.endswith(".xml")):
+    if tool is None:
         return None
     from tagweave.exchange.exports import Export
 

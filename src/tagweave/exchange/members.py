@@ -1,4 +1,4 @@
-"""The files of an export: a single file, or all files of a folder or a zip, which may hold other zips; zips to write.
+"""The files of an export: a single file, or all files of a folder or a zip; zips to write.
 
 Nothing is unpacked to disk. The sizes in a zip are not trusted: reading stops at a limit. Links are not followed, so
 that an export of somebody else shows no other file.
@@ -9,7 +9,6 @@ files have a fixed limit. So a small file that would take gigabytes is refused, 
 
 from __future__ import annotations
 
-import io
 import stat
 import sys
 import zipfile
@@ -23,11 +22,10 @@ from typing import IO, NamedTuple
 
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError, shortened
-from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.document import Document
 
 LARGEST = 1 << 26
 """Bytes of the largest file of an export: a text of a hundred books, with its annotation."""
-_DEPTH = 3  # zips in zips: an export of a project, in it those of its annotators
 _MOST = 100_000  # files of an export
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, KeyError)
 
@@ -66,7 +64,7 @@ def members(path: str, *extensions: str) -> Iterator[ExportFile]:
         for file in filter(Path.is_file, linked):
             yield ExportFile(PurePosixPath(file.relative_to(top).as_posix()), _read(file), str(file))
     elif zipfile.is_zipfile(path):
-        yield from _unpacked(top, path, PurePosixPath(), extensions, _DEPTH, Allowance(path))
+        yield from _unpacked(path, extensions)
     else:
         yield ExportFile(PurePosixPath(top.name), _read(top), path)
 
@@ -85,18 +83,10 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _unpacked(
-    data: Path | io.BytesIO,
-    place: str,
-    folder: PurePosixPath,
-    extensions: tuple[str, ...],
-    depth: int,
-    unpacked: Allowance,
-) -> Iterator[ExportFile]:
-    if not depth:
-        raise CorpusError("zips in zips in zips", "an export of a project at most", place)
+def _unpacked(place: str, extensions: tuple[str, ...]) -> Iterator[ExportFile]:
+    unpacked = Allowance(place)
     try:
-        packed = zipfile.ZipFile(data)
+        packed = zipfile.ZipFile(place)
         infos = sorted(packed.infolist(), key=lambda each: each.filename)
     except _BROKEN as error:
         raise CorpusError(f"a broken zip ({error})", "a whole zip", place) from None
@@ -105,17 +95,13 @@ def _unpacked(
     if repeated := next((a.filename for a, b in pairwise(infos) if a.filename == b.filename), None):
         raise CorpusError(f"two files {shortened(repeated)}", "a file of each name", place)
     for info in infos:
-        path = folder / info.filename
-        if path.suffix not in (*extensions, ".zip") or info.is_dir():
+        path = PurePosixPath(info.filename)
+        if path.suffix not in extensions or info.is_dir():
             continue
         inner = f"{place}/{info.filename}"
         if stat.S_ISLNK(info.external_attr >> 16):
             raise CorpusError("a symbolic link", "the file itself: links in exports are not followed", inner)
-        content = _content(packed, info, inner, unpacked)
-        if path.suffix == ".zip":
-            yield from _unpacked(io.BytesIO(content), inner, path.with_suffix(""), extensions, depth - 1, unpacked)
-        else:
-            yield ExportFile(path, content, inner)
+        yield ExportFile(path, _content(packed, info, inner, unpacked), inner)
 
 
 def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacked: Allowance) -> bytes:
@@ -144,7 +130,7 @@ def unique(name: str, taken: set[str], otherwise: str) -> str:
 UNPACKED = 1 << 24
 LIMITS = {"bytes": (UNPACKED, 30), "values": (4_000_000, 8)}
 """How much may be in a file, however small it is, and how many times its bytes on disk in a larger one: text unpacks to
-3 to 5 times as many, UIMA's XML up to 20; tables with ten columns of tokens have 4 values a byte."""
+3 to 5 times as many; tables with ten columns of tokens have 4 values a byte."""
 _MEMORY = 500 << 20  # bytes of documents and sentences, however small the file is
 _MEMORY_RATIO = 100  # of such bytes to those on disk: 10 to 60 for real exports, packed ones among them
 _DOCUMENT, _MARK, _PAIR = 800, 300, 150
@@ -187,11 +173,10 @@ class Memory:
 
     def documents(self, found: Iterable[Document]) -> Iterator[Document]:
         for document in found:
-            pairs = sum(len(some or ()) for some in (document.tokens, document.sentences))
+            pairs = len(document.tokens or ())
             marks = sum(len(some or ()) for some in document.marks.values())
             self._taken += _DOCUMENT + sys.getsizeof(document.text) + _MARK * marks + _PAIR * pairs
-            lines = document.text.count("\n") if document.sentences is None else len(document.sentences)
-            self._check(self._taken + _SENTENCE * lines, document.location)  # before there are any
+            self._check(self._taken + _SENTENCE * document.text.count("\n"), document.location)  # before there are any
             yield document
 
     def layers(self, documents: Sequence[Document], names: Sized) -> None:
@@ -217,15 +202,3 @@ def write_zip(stream: IO[bytes], files: Iterable[tuple[str, str]]) -> None:
     with zipfile.ZipFile(stream, "w") as packed:
         for name, text in files:
             packed.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-
-
-def packed_names(documents: Iterable[Document], extension: str) -> Iterator[tuple[Document, Sequence[Mark], str]]:
-    """Yield each document with the marks of one annotator, and a file name, as in INCEpTION's exports of projects."""
-    taken: set[str] = set()
-    for number, document in enumerate(documents, 1):
-        name = unique(document.name, taken, f"document{number}")
-        annotators: set[str] = set()
-        for annotator, marks in document.marks.items():
-            own = unique(annotator, annotators, "layer")
-            path = f"annotation/{name}/{own}" if len(document.marks) > 1 else name
-            yield document, marks or (), path + extension

@@ -1,6 +1,6 @@
 """From documents to sentences of tokens, with a layer for each annotator, and back.
 
-A line is a sentence if the tool has none. A span that begins or ends within a token is misaligned, and so is one of
+A line is a sentence. A span that begins or ends within a token is misaligned, and so is one of
 several lines or with gaps; the user decides what becomes of these. Blanks at the ends of a span do not count. A
 rejected span says nothing about the rest of the text, and nothing at all unless it is whole tokens.
 """
@@ -171,9 +171,9 @@ def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
 
 
 def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets]]:
-    """Yield the tokens of each sentence or line, by their offsets in the document."""
+    """Yield the tokens of each line, by their offsets in the document."""
     own = None if document.tokens is None else sorted(document.tokens)
-    for start, stop in lines(document.text) if document.sentences is None else document.sentences:
+    for start, stop in lines(document.text):
         if stop - start > LONGEST_LINE:
             raise document.error(f"a line of {stop - start:,} characters", f"at most {LONGEST_LINE:,}: cut it")
         if own is None:
@@ -209,7 +209,7 @@ class _Marks:
 
 @dataclass(frozen=True)
 class _Aligned:
-    """The tokens of a line or sentence, to which marks are aligned."""
+    """The tokens of a line, to which marks are aligned."""
 
     document: Document
     tokens: Sequence[Offsets]
@@ -312,7 +312,7 @@ def documents(sentences: Iterable[Sentence], layers: Sequence[str], task: Task =
             if current is not None:
                 yield current
             name, place = comments.get(DOCUMENT, ""), sentence.location
-            current = Document("", dict.fromkeys(layers, ()), name, (), place, sentences=())
+            current = Document("", dict.fromkeys(layers, ()), name, location=place)
         current = _longer(current, sentence, comments, task)
     if current is not None:
         yield current
@@ -335,8 +335,6 @@ def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str],
         document,
         text=before + offsets.text,
         marks=marks,
-        tokens=(*(document.tokens or ()), *tokens),
-        sentences=(*(document.sentences or ()), (base, base + len(offsets.text))),
         certainty={**document.certainty, **certainty},
     )
 

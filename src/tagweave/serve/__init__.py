@@ -1,6 +1,6 @@
-"""Trained models behind HTTP: JSON for programs, Label Studio's ML backend, and INCEpTION's external recommender.
+"""Trained models behind HTTP: JSON for programs, and Label Studio's ML backend.
 
 `serving` starts the processes, `app` has the endpoints on the state of `site`, `requests` their JSON. `batches`
-computes requests of many connections together on `served_models`; `label_studio`, `inception` and `retraining` serve
-annotation tools.
+computes requests of many connections together on `served_models`; `label_studio` and `retraining` serve the annotation
+tool.
 """

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from tagweave import __version__, web
-from tagweave.serve import inception, label_studio
+from tagweave.serve import label_studio
 from tagweave.serve.requests import ErrorResponse, Health, LabelRequest, LabelResponse, check, decoded, items_of
 from tagweave.serve.served_models import OPERATIONS
 from tagweave.serve.serving import ServerSettings
@@ -48,8 +48,6 @@ def application_of(site: ServerSite) -> Starlette:
             routes.append(route(site, f"{prefix}/{name}", "POST", getattr(label_studio, name)))
         routes.append(route(site, f"{prefix}/health", "GET", health))
         routes.append(route(site, f"{prefix}/versions", "GET", label_studio.versions))
-    routes.append(route(site, "/{model}/predict", "POST", inception.predict))
-    routes.append(route(site, "/{model}/train", "POST", inception.train))
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*site.settings.hosts] or ["*"], www_redirect=False)
     return web.application(site, routes, Path(__file__).parent / "static", refusal, lifespan, hosts)
 

@@ -29,7 +29,7 @@ from tagweave.exchange.document import Document
 from tagweave.exchange.json_exports import Values
 from tagweave.labels.transition_scheme import codes_spans, split_label
 from tagweave.serve.requests import LabelRequest, check, decoded
-from tagweave.serve.retraining import AnnotatedText, annotated_text, least_probability, marks
+from tagweave.serve.retraining import AnnotatedText, least_probability, marks
 from tagweave.serve.served_models import ServedModel
 from tagweave.serve.site import ServerSite, in_thread, json_response
 
@@ -229,7 +229,7 @@ def _annotated_text(task: Values, annotation: Values, project: str, name: str | 
     document = exports.document(task, name)
     if None in document.marks.values():  # labels of another type than text has
         return AnnotatedText(key)
-    return annotated_text(key, document, [mark for own in document.marks.values() for mark in own or ()])
+    return AnnotatedText(key, document.text, [mark[:3] for own in document.marks.values() for mark in own or ()])
 
 
 def _with_annotations(task: Values, annotations: Iterable[Values]) -> Values:

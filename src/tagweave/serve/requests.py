@@ -160,13 +160,6 @@ def in_tokens(items: Sequence[Item], cut: CutLines) -> list[Tokenised]:
     return [next(found) if isinstance(each, str) else each for each in items]
 
 
-def of_offsets(text: str, tokens: Sequence[Offsets], sentences: Sequence[Offsets]) -> Tokenised:
-    """Return the document of a text with known tokens and sentences; a token in no sentence is left out."""
-    own = [tuple(token for token in tokens if start <= token[0] < token[1] <= stop) for start, stop in sentences]
-    kept = tuple(each for each in own if each)
-    return Tokenised(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in kept), kept)
-
-
 def by_words(cut: Callable[[Sequence[str]], Sequence[Sequence[str]]]) -> CutLines:
     """Return a function from lines to the offsets of the words that a segmenter cuts them into."""
     return lambda several: [offsets(line, words) for line, words in zip(several, cut(several), strict=True)]

@@ -1,4 +1,4 @@
-"""Training a model again on annotations from annotation tools, beside the server.
+"""Training a model again on annotations from Label Studio, beside the server.
 
 A version is a file `NAME-3.model` of a folder, and appears whole. All processes of a server look for new ones, and read
 them between two batches, so each answer comes from one version. A file lock keeps two trainings from one folder.
@@ -27,7 +27,7 @@ from tagweave.corpus.spans import SPANS, TAGS
 from tagweave.errors import CorpusError, RequestError
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.sentences import Notes, Unmarked, sentences
-from tagweave.exchange.tokens import Offsets, Tokenizer
+from tagweave.exchange.tokens import Tokenizer
 from tagweave.front.options import message
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
@@ -66,20 +66,10 @@ class AnnotatedText(msgspec.Struct, frozen=True):
     key: str
     text: str = ""
     marks: list[tuple[int, int, str]] = []
-    tokens: list[Offsets] | None = None
-    sentences: list[Offsets] | None = None
 
     def document(self) -> Document:
         """Return the document. Raises CorpusError for marks beyond the text."""
-        marks = tuple(Mark(*each) for each in self.marks)
-        tokens, sentences = (None if each is None else tuple(each) for each in (self.tokens, self.sentences))
-        return Document(self.text, {"tag": marks}, self.key, tokens, sentences=sentences)
-
-
-def annotated_text(key: str, document: Document, marks: Iterable[Mark]) -> AnnotatedText:
-    """Return a document with the marks of one annotator."""
-    bounds = [None if each is None else list(each) for each in (document.tokens, document.sentences)]
-    return AnnotatedText(key, document.text, [each[:3] for each in marks], *bounds)
+        return Document(self.text, {"tag": tuple(Mark(*mark) for mark in self.marks)}, self.key)
 
 
 class Annotations:

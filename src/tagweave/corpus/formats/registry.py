@@ -76,6 +76,7 @@ def recognise(lines: Sequence[str], labels: ModelLabels | None = None) -> Recogn
 _CHARACTERS = 20_000  # of the first lines, as an export may be one long line
 _COLUMNS = "rows of `token TAB label` with a blank line between sentences (format columns)"
 _IMPORT = "what this makes of it: tagweave import"
+_CONLL = "its export as CoNLL-U or CoNLL 2003"
 _JSON = re.compile(r'\s*(?:\[\s*)*(?:\{\s*(?:"(?:\\.|[^"\\])*"\s*:|\}|\Z)|\[\s*"(?:\\.|[^"\\])*"\s*[,\]]|\[\s*\Z)')
 _KEYS = re.compile(r'"([A-Za-z_]+)"\s*:')
 _XML = re.compile(
@@ -109,13 +110,15 @@ def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
     if _XML.match(text):
         if re.match(r"\s*<(?:!DOCTYPE html|html)\b", text, re.IGNORECASE):
             return "HTML", "text, or what tagweave harvest markup makes of it"
+        if "<xmi:XMI" in text:
+            return "UIMA CAS XMI, as INCEpTION exports it", _CONLL
         return "TEI (XML)" if re.search(r"<TEI\b|tei-c\.org", text) else "XML", _COLUMNS
     return _foreign_rows([line for line in lines if line.strip()])
 
 
 def _foreign_rows(rows: Sequence[str]) -> tuple[str, str] | None:
     if rows and rows[0].startswith("#FORMAT=WebAnno"):
-        return "a TSV export of WebAnno or INCEpTION", f"{_IMPORT} webanno-tsv"
+        return "a TSV export of WebAnno or INCEpTION", _CONLL
     unquoted = [row.replace('"', "") for row in rows[1:]]
     separated = max(sum(map(bool, map(each.fullmatch, unquoted))) for each in _SEPARATED)
     if len(rows) >= _ROWS and separated >= _MOST * len(rows[1:]) and tables.FORMAT.look(FirstLines(rows)) is None:
