@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         label_files,
     )
     from tagweave.front.model import Model, load_model
-    from tagweave.front.public_corpora import fetch_corpus
     from tagweave.front.sources import aggregate, apply_functions
     from tagweave.front.training import train, tune
     from tagweave.sources.functions import labelling_function
@@ -65,7 +64,6 @@ _NAMES = {
     " harvest_lexicon harvest_lexicon_files harvest_markup harvest_markup_files",
     "front.many_files": "complete_files convert_files harvest_lexicon_folder harvest_markup_folder label_files",
     "front.model": "Model load_model",
-    "front.public_corpora": "fetch_corpus",
     "front.sources": "aggregate apply_functions",
     "front.training": "train tune",
     "sources.functions": "labelling_function",
@@ -90,7 +88,6 @@ __all__ = [
     "convert_files",
     "distill",
     "evaluate",
-    "fetch_corpus",
     "harvest_clusters",
     "harvest_clusters_files",
     "harvest_gazetteer",

@@ -38,18 +38,6 @@ class CorpusError(TagweaveError):
         return type(self), (self.found, self.expected, self.path, self.line)
 
 
-class DataError(TagweaveError):
-    """A named corpus that is unknown, cannot be fetched, or is not the expected file."""
-
-    def __init__(self, name: str, found: str, expected: str) -> None:
-        self.name, self.found, self.expected = name, found, expected
-        super().__init__(f"{name}: found {found}, expected {expected}")
-
-    def __reduce__(self) -> tuple[type[DataError], tuple[str, str, str]]:
-        """Let the error travel between processes."""
-        return type(self), (self.name, self.found, self.expected)
-
-
 class ExchangeError(TagweaveError):
     """An unknown annotation tool or tokeniser."""
 

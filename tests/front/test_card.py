@@ -102,14 +102,6 @@ def test_text_of_a_model_cannot_leave_its_place(folder: Path) -> None:
     assert card.rstrip().endswith("\n`````")
 
 
-def test_public_corpora_bring_their_licence(folder: Path) -> None:
-    model = load_model(folder / "tags.model")
-    plan = model.about["plan"]
-    target = [{**plan["target"][0], "path": "ud:English-EWT@2.7/train"}]
-    save_model(replace(model, about={**model.about, "plan": {**plan, "target": target}}), folder / "ud.model")
-    assert "| ud:English-EWT@2.7/train | training | tag | 3 | CC BY-SA 4.0 |" in tw.model_card(folder / "ud.model")
-
-
 def test_cells() -> None:
     assert cell("a|b\nc`<\x1b") == "a\\|b\\\\nc'&lt;\\\\x1b"
 

@@ -41,7 +41,7 @@ GROUPS = {
     },
     "Compare and convert": {"evaluate": "evaluate", "compare": "evaluate", "check": "evaluate", "convert": "use"},
     "Serve": {"serve": "serve", "warm": "demo"},
-    "Share": {"data": "sharing", "card": "sharing", "push": "sharing", "pull": "sharing"},
+    "Share": {"card": "sharing", "push": "sharing", "pull": "sharing"},
 }
 """The file of each command, by groups in the order of the help. The file has a function or a Typer of that name."""
 COMMANDS = {name: file for group in GROUPS.values() for name, file in group.items()}

@@ -2,5 +2,5 @@
 
 `sentence` and `corpus` are the data: layers of labels; each position allows some of them. `candidates`, `spans` and
 `chunk_schemes` are what stands in a layer; `load` opens and saves corpora by a file for each format in `formats`, with
-`files` below it; `named` knows public corpora, `sample` is a small one. `describe` counts what a corpus holds.
+`files` below it. `sample` is a small corpus, `describe` counts what a corpus holds.
 """

@@ -22,10 +22,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from glob import escape
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import IO, Any, TypeVar, cast
 
-from tagweave.corpus.named import located
 from tagweave.errors import CorpusError
 
 try:
@@ -150,7 +149,7 @@ def is_awaited(seconds: float = 0.0) -> bool:
 @contextmanager
 def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
     """Open the bytes of a file (`-`: standard input), unpacked if gzip; `at_line` returns the line for errors."""
-    with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(located(path)).open("rb") as file:
+    with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(path).open("rb") as file:
         buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
         try:
             is_gzip = buffered.peek(2)[:2] == _GZIP_MAGIC
@@ -418,7 +417,12 @@ def _locked(folder: Path) -> int:
     return file
 
 
+def short_name(path: str) -> str:
+    """Return the name of a file without its folders."""
+    return PureWindowsPath(path).name  # which knows the separators of all systems
+
+
 def digest(path: str) -> str:
     """Return the SHA-256 digest of a file's bytes, in hexadecimal."""
-    with Path(located(path)).open("rb") as file:
+    with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,6 @@ from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, writt
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.formats.format import Format, ModelLabels
 from tagweave.corpus.formats.registry import chosen_format, foreign, formats, recognise
-from tagweave.corpus.named import is_name, located
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 
@@ -99,7 +98,7 @@ class CorpusStream(NamedTuple):
 
 
 def parse_argument(argument: str) -> Argument:
-    """Split `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input, or the name of a public corpus.
+    """Split `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input.
 
     If the path itself contains `=` or `#`, the reading with the longest existing path is taken. If none exists, the
     guideline ends at the first `=`, and the layer begins at the last `#`.
@@ -118,10 +117,10 @@ def parse_argument(argument: str) -> Argument:
 
 
 def check_there(*arguments: str) -> None:
-    """Raise OSError if a file is missing, before anything slow is imported; public corpora may have to be fetched."""
+    """Raise OSError if a file is missing, before anything slow is imported."""
     for argument in arguments:
         path = parse_argument(argument).path
-        if path != STANDARD_STREAM and not is_name(path):
+        if path != STANDARD_STREAM:
             Path(path).stat()
 
 
@@ -133,7 +132,6 @@ def load(
 ) -> Corpus:
     """Load the corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
 
-    PATH may be the name of a public corpus, `FAMILY:CORPUS[@VERSION]/SPLIT`; its file is fetched unless it is there.
     Without `format`, the extension or the first lines determine the format. Empty sentences are left out.
 
     LAYER becomes the corpus's own layer, under the name GUIDELINE; other layers keep their names. By default it is the
@@ -256,7 +254,7 @@ def stream(argument: str, format: str | None = None, labels: ModelLabels | None 
     """Open a file as `iterate`; `labels`, of a model of words that the text is for, help to recognise the format."""
     path = parse_argument(argument).path
     lines = read_lines(path)
-    form = chosen_format(format, located(path))
+    form = chosen_format(format, path)
     if form is not None:
         return CorpusStream(form, form.read(lines, path))
     first: list[str] = []

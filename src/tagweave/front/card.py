@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tagweave import __version__
-from tagweave.corpus.files import whole_file
-from tagweave.corpus.named import short_name
+from tagweave.corpus.files import short_name, whole_file
 from tagweave.front.corpora import load
 from tagweave.front.description import calibration_line, describe_model
 from tagweave.front.model import load_model
@@ -153,24 +152,12 @@ def _data(about: Mapping[str, Any]) -> Iterator[str]:
     if not corpora:
         yield f"{UNKNOWN.capitalize()}: the model has no plan."
         return
-    yield "| file | for | guideline | sentences | licence | sha256 |"
-    yield "| --- | --- | --- | ---: | --- | --- |"
+    yield "| file | for | guideline | sentences | sha256 |"
+    yield "| --- | --- | --- | ---: | --- |"
     for each, purpose in corpora:
         size = UNKNOWN if each["size"] is None else f"{each['size']:,}"
-        row = (each["path"], purpose, each["guideline"] or "", size, _licence(each["path"]), each["sha256"])
+        row = (each["path"], purpose, each["guideline"] or "", size, each["sha256"])
         yield f"| {' | '.join(cell(str(value)) for value in row)} |"
-
-
-def _licence(path: str) -> str:
-    from tagweave.corpus.named import data_name
-    from tagweave.corpus.named.files import known
-    from tagweave.errors import DataError
-
-    try:
-        corpus = known(data_name(path))
-    except DataError:
-        return UNKNOWN
-    return corpus.licence if corpus else UNKNOWN
 
 
 def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]:

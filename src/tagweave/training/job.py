@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.corpus.corpus import Corpus, by_guideline
+from tagweave.corpus.files import short_name
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
-from tagweave.corpus.named import short_name
 from tagweave.errors import CorpusError
 from tagweave.exchange.tokenization import Tokenization
 from tagweave.labels import PARSE, SPANS

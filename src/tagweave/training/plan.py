@@ -17,8 +17,7 @@ from typing import Any, Literal
 
 from tagweave.corpus.chunk_schemes import Gaps
 from tagweave.corpus.corpus import Covers
-from tagweave.corpus.files import digest, whole_file
-from tagweave.corpus.named import is_name, short_name
+from tagweave.corpus.files import digest, short_name, whole_file
 from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
 from tagweave.options import SEED, THREADS, declared, described, option
@@ -324,7 +323,7 @@ def with_files(plan: TrainingPlan, folders: Sequence[Path]) -> TrainingPlan:
     """Find the files that the plan of a model names: in the current folder, or in one of others."""
 
     def found(name: str, sha256: str) -> str:
-        if not name or is_name(name):
+        if not name:
             return name
         files = [str(file) for folder in (Path(), *folders) if (file := folder / name).is_file()]
         if not sha256:
