@@ -80,10 +80,3 @@ def test_the_place_and_the_number_of_the_token() -> None:
 
 def test_a_note_stands_in_brackets_behind_the_context() -> None:
     assert str(Context.of(Sentence(("a", "b", "c")), 1, width=1, note="head: c")) == "a [b] c (head: c)"
-
-
-def test_a_preview_begins_with_sentences_that_say_something() -> None:
-    plain = [(["dull", str(number)], ["O", "O"]) for number in range(20)]
-    corpus = Corpus([*plain, (["Vela", "ran"], ["B-PER", "O"]), (["unknown"], [None])])
-    html = corpus._repr_html_()
-    assert html.index("Vela") < html.index("dull") and html.count("dull") == 2 and "19 more" in html

@@ -7,11 +7,9 @@ from html.parser import HTMLParser
 import pytest
 
 from tagweave.corpus.candidates import Soft
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.display.markup import element, html, picture
-from tagweave.display.pictures import LiveLine, heat_map
-from tagweave.labels.mapping import bundle
+from tagweave.display.pictures import heat_map
 
 HALF_A_PAIR = "\ud800"
 ATTACKS = (
@@ -72,25 +70,13 @@ def _sentence(text: str) -> Sentence:
 
 
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack != HALF_A_PAIR])  # which no label holds
-def test_sentences_and_corpora(attack: str) -> None:
-    sentence = _sentence(attack)
-    check(sentence._repr_html_(), attack)
-    check(Corpus((sentence,), attack, path=attack)._repr_html_(), attack)
+def test_sentences(attack: str) -> None:
+    check(_sentence(attack)._repr_html_(), attack)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_labels_of_models(attack: str) -> None:
-    check(bundle([(attack, (attack, "B")), ("other", ("x", "y"))])._repr_html_(), attack)
+def test_marginals(attack: str) -> None:
     check(picture(heat_map([attack], [attack, "B"], [[0.5, 0.5]])), attack)
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_the_line_of_progress(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    display = pytest.importorskip("IPython.display")
-    shown: list[str] = []
-    monkeypatch.setattr(display, "display", lambda data, **_: shown.append(data["text/html"]))
-    LiveLine().show(0.5, attack, [attack])
-    check(shown[0], attack)
 
 
 def test_text_becomes_html_once() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of sentences, corpora, models and marginals."""
+"""Pictures of sentences and marginals."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from tagweave.display.markup import heat, of_types
 from tagweave.display.pictures import heat_map
 from tagweave.errors import CorpusError, StreamError
 from tagweave.front.training import train
-from tagweave.labels.mapping import TagMapping, bundle
-from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import Silence
 
 WORDS = ("Ida", "left", "Port", "Morgar", ".")
@@ -118,21 +116,6 @@ def test_marginals_are_coloured_and_improbable_labels_left_out() -> None:
     assert "rgba(0,114,178,0.585)" in shown
 
 
-def test_bundles_are_pairs_of_tags() -> None:
-    mapping = TagMapping("a", "b", {("N", "n"): 1, ("V", "v"): 1, ("V", "n"): 1})
-    shown = text(bundle([("a", ("N", "V")), ("b", ("n", "v"))], [mapping])._repr_html_())
-    assert shown == "3 bundles of 2 of a x 2 of b a \\ b n v N \u25a0 V \u25a0 \u25a0"
-    assert text(LabelSpace.plain("g", ("A", "B"))._repr_html_()) == "g : 2 labels: A B"
-
-
-def test_a_corpus_counts_what_is_known() -> None:
-    sentence = Sentence(("a", "b", "c", "d"), {"g": (("N",), ("N", "V"), None, None)})
-    shown = text(Corpus((sentence,) * 5, "g", path="f.txt")._repr_html_())
-    assert shown.startswith("f.txt : 5 sentences, 20 words, guideline g")
-    assert "g 5 (25 %) 5 (25 %) 10 (50 %)" in shown
-    assert shown.endswith("... 2 more sentences")
-
-
 @pytest.mark.parametrize("length", [100_000])
 def test_a_huge_sentence_is_cut_in_no_time(length: int) -> None:
     sentence = Sentence(("w",) * length, {"g": (("N",),) * length, "s": (("O",),) * length})
@@ -184,21 +167,6 @@ def _trained(*corpora: Any, **named: Any) -> Any:
 @pytest.fixture(scope="module")
 def coupled() -> Any:
     return _trained(A, [B], method="coupled", guided=0)
-
-
-def test_a_coupled_model_shows_its_pairs(coupled: Any) -> None:
-    shown = coupled._repr_html_()
-    assert "guidelines g, h" in shown
-    assert 'title="N and n"' in shown
-
-
-def test_what_a_file_says_of_a_model_may_be_anything() -> None:
-    model = _trained(A)
-    for about in ({}, {"plan": [], "dev_score": "<b>", "iterations": "<i>", "date": None}, {"plan": {"method": "<u>"}}):
-        shown = replace(model, trained=replace(model.trained, about=about))._repr_html_()
-        assert not {"<b>1", "<i>", "<u>"} & {*shown.split()}
-        assert "<i>" not in shown
-        assert "<u>" not in shown
 
 
 def test_marginals_are_those_of_the_tokens_alone_or_under_a_layer(coupled: Any) -> None:

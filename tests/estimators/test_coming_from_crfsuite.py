@@ -284,13 +284,6 @@ def test_arguments_of_fit_can_be_requested() -> None:
             cross_validate(ChainCRF(), A, a, cv=2, params={"sample_weight": weights})
 
 
-def test_a_picture_for_notebooks(crf: ChainCRF) -> None:
-    before = ChainCRF(c2=0.5, algorithm="<b>")._repr_html_()
-    assert "not fitted" in before and "<td>0.5</td>" in before and "&lt;b&gt;" in before and "model" not in before
-    after = crf._repr_html_()
-    assert "DT NN PRP VB" in after and f"<td>{crf.num_attributes_}</td>" in after
-
-
 def test_single_sentences_with_values_that_are_kept_and_that_are_not() -> None:
     rng = np.random.default_rng(0)
     A = [

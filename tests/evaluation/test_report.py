@@ -272,13 +272,3 @@ def test_words_that_differ_are_scored_as_words() -> None:
 def test_a_system_of_other_text_is_refused() -> None:
     with pytest.raises(CorpusError, match="expected"):
         evaluate_layers(layered(GOLD), {"one": layered(sentence("DN", [2, 0]))})
-
-
-def test_a_notebook_shows_tables_and_no_box_drawing() -> None:
-    gold = corpus("a/<b> b/B c/C")
-    html = evaluate(gold, {"base & co": corpus("a/X b/B c/Z")})._repr_html_()
-    assert html.count("<table>") == html.count("</table>") == 3
-    assert "<p>base &amp; co: confusions</p>" in html
-    assert '<td>X</td><td class="number">1</td>' in html
-    assert not set(html) & set("│┃━┏")
-    assert "<pre>" not in html

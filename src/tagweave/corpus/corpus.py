@@ -95,12 +95,6 @@ class Corpus:
         """Count the tokens (words or characters)."""
         return sum(len(sentence) for sentence in self.sentences)
 
-    def _repr_html_(self) -> str:
-        from tagweave.corpus.describe import corpus_html
-        from tagweave.display.markup import picture
-
-        return picture(corpus_html(self))
-
 
 def by_guideline(corpora: Iterable[Corpus]) -> dict[str, list[Corpus]]:
     """Return the corpora of each guideline, both in their order."""

@@ -1,21 +1,14 @@
-"""Statistics of a corpus, the digest of a file, words in their context, and pictures for notebooks."""
+"""Statistics of a corpus, and words in their context."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice
-from pathlib import Path
-from typing import Any
 
-from tagweave.corpus.candidates import Soft
 from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable, standard_labels
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Location, Sentence
-from tagweave.corpus.spans import OUTSIDE, SpanCandidates, spans_of
-from tagweave.display.markup import LEAST, Html
 from tagweave.errors import CorpusError
 
 
@@ -137,76 +130,3 @@ class Context:
     def source(self) -> str:
         path, line = self.location
         return f"{path}:{line}" if line else path
-
-
-_SENTENCES = 3  # of a corpus
-
-
-def corpus_html(corpus: Corpus) -> Html:
-    """Show how much of a corpus is known, and its first sentences."""
-    from tagweave.display.pictures import corpus_picture
-
-    about = describe(corpus)
-    kinds = (*about.layers.items(), *((f"{name} (heads)", layer) for name, layer in about.heads.items()))
-    return corpus_picture(
-        Path(corpus.path).name or "a corpus",
-        corpus.path,
-        f"{about.sentences:,} sentences, {about.tokens:,} {corpus.unit}s, guideline {corpus.guideline}",
-        {name: (layer.full, layer.ambiguous, layer.unknown) for name, layer in kinds},
-        [sentence_html(sentence) for sentence in _to_show(corpus)],
-        len(corpus) - _SENTENCES,
-    )
-
-
-def _to_show(corpus: Corpus) -> list[Sentence]:
-    """Return a few sentences, those with a label other than `O`, or with heads, before others."""
-
-    def says_something(sentence: Sentence) -> bool:
-        layers = (*sentence.layers.values(), *sentence.heads.values())
-        return any(candidates not in (None, (OUTSIDE,)) for layer in layers for candidates in layer)
-
-    telling = list(islice(filter(says_something, corpus), _SENTENCES))
-    rest = (sentence for sentence in corpus if not says_something(sentence))
-    return [*telling, *islice(rest, _SENTENCES - len(telling))]
-
-
-def sentence_html(sentence: Sentence) -> Html:
-    """Show a sentence with all its layers."""
-    from tagweave.display.pictures import Annotated, sentence_picture
-
-    position = cache(lambda candidates: _numbered(_probable(candidates)))
-    layers = {name: [position(each) for each in layer] for name, layer in sentence.layers.items()}
-    spans = {name: groups for name in sentence.layers if (groups := _spans(sentence, name)) is not None}
-    heads = {name: [_numbered(arcs) for arcs in layer] for name, layer in sentence.heads.items()}
-    return sentence_picture(Annotated(sentence.forms, layers, spans, heads, sentence.confidence))
-
-
-def _numbered(candidates: tuple[Any, ...] | None) -> Sequence[tuple[Any, float | None]] | None:
-    """Pair candidates with their numbers, the largest first."""
-    if candidates is None:
-        return None
-    if not isinstance(candidates, Soft):
-        return [(each, None) for each in candidates]
-    return sorted(candidates.numbered(), key=lambda pair: -pair[1])
-
-
-def _probable(candidates: Candidates) -> Candidates:
-    """Drop candidates whose number is written as 0; if one is left, it needs no number."""
-    if not isinstance(candidates, Soft):
-        return candidates
-    pairs = [(name, number) for name, number in _numbered(candidates) or () if number is None or number >= LEAST]
-    if not pairs or len(pairs) == len(candidates):
-        return candidates
-    names, numbers = zip(*pairs, strict=True)
-    return names if len(names) == 1 else Soft(names, numbers)
-
-
-def _spans(sentence: Sentence, layer: str) -> tuple[SpanCandidates, ...] | None:
-    """Return the spans of a layer; `None` if its labels are not in IOB2."""
-    names = {name for candidates in set(sentence.layers[layer]) for name in candidates or ()}
-    if not names or any(name != OUTSIDE and name[:2] not in ("B-", "I-") for name in names):
-        return None
-    try:
-        return spans_of(tuple(map(_probable, sentence.layers[layer])))
-    except CorpusError:  # labels of another scheme
-        return None

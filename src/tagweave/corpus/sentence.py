@@ -202,7 +202,7 @@ class Sentence:
         return replace(self, layers=called(self.layers), heads=called(self.heads), rejected=called(self.rejected))
 
     def _repr_html_(self) -> str:
-        from tagweave.corpus.describe import sentence_html
+        from tagweave.corpus.picture import sentence_html
         from tagweave.display.markup import picture
 
         return picture(sentence_html(self))

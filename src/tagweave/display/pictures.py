@@ -1,15 +1,12 @@
-"""Pictures of sentences and corpora, of label spaces and models, and of marginal probabilities; a line of progress.
+"""Pictures of sentences and of marginal probabilities.
 
 A sentence is shown as words over their labels, with spans highlighted in running text, and trees as arcs.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Any, NamedTuple
 from unicodedata import bidirectional
 
 from tagweave.display.markup import (
@@ -23,7 +20,6 @@ from tagweave.display.markup import (
     html,
     joined,
     of_types,
-    picture,
     share,
     with_number,
     word,
@@ -139,70 +135,8 @@ def _hint(forms: Sequence[str], group: Group) -> str:
     )
 
 
-def corpus_picture(
-    name: str, path: str, sizes: str, layers: Mapping[str, tuple[int, int, int]], first: Sequence[Html], rest: int
-) -> Html:
-    """Show a corpus: its sizes, how much of it is known, its first sentences, and how many more there are.
-
-    `layers` counts positions with one candidate, with several, and without any.
-    """
-    parts = [element("div", element("b", name, title=path), f": {sizes}")]
-    if layers:
-        titles = ("layer", "one label", "several", "unknown")
-        head = element("tr", *(element("th", title, scope="col") for title in titles))
-        rows = []
-        for layer, counts in layers.items():
-            cells = [element("th", layer, scope="row")]
-            for count in counts:
-                part = count / (sum(counts) or 1)
-                style = f"background:{heat(part)}"
-                cells.append(element("td", f"{count:,} ({100 * part:.0f} %)", class_="number", style=style))
-            rows.append(element("tr", *cells))
-        parts.append(element("table", head, *rows, class_="map"))
-    parts += first
-    if rest > 0:
-        parts.append(element("div", f"... {rest:,} more sentences", class_="quiet"))
-    return joined(parts)
-
-
-_TAGS = 60  # of a side
 _PROBABLE = 0.02  # labels whose probabilities are all smaller are left out
 _COLUMNS, _LABELS = 80, 40  # tokens and labels in a heat map
-
-
-class Side(NamedTuple):
-    """A guideline, its tags, and for every label of the space the number of its tag."""
-
-    guideline: str
-    names: Sequence[str]
-    projection: Sequence[int]
-
-
-def label_space(size: int, sides: Sequence[Side]) -> Html:
-    """Show a space of `size` labels: list the labels of a single guideline, or tabulate pairs for every two."""
-    if len(sides) == 1:
-        names = sides[0].names
-        listed = " ".join(names[:_TAGS]) + (f" ... {len(names) - _TAGS:,} more" if len(names) > _TAGS else "")
-        return element("div", element("b", sides[0].guideline), f": {len(names):,} labels: {listed}")
-    sizes = " x ".join(f"{len(side.names)} of {side.guideline}" for side in sides)
-    title = element("div", element("b", f"{size:,} bundles"), f" of {sizes}")
-    return joined([title, *(_pairs(one, other) for one, other in combinations(sides, 2))])
-
-
-def _pairs(one: Side, other: Side) -> Html:
-    """Tabulate the tags of two guidelines, with a mark where some bundle has both."""
-    if max(len(one.names), len(other.names)) > _TAGS:
-        return element("div", f"{one.guideline} and {other.guideline}: too many tags for a picture", class_="quiet")
-    together = set(zip(one.projection, other.projection, strict=True))
-    head = element("th", f"{one.guideline} \\ {other.guideline}")
-    rows = [element("tr", head, *(element("th", name, scope="col") for name in other.names))]
-    for i, name in enumerate(one.names):
-        cells = [element("th", name, scope="row")]
-        for j, second in enumerate(other.names):
-            allowed = {"style": f"background:{heat(0.5)}", "title": f"{name} and {second}"}
-            cells.append(element("td", "\u25a0", **allowed) if (i, j) in together else element("td"))
-        rows.append(element("tr", *cells))
-    return element("div", element("table", *rows, class_="map"), class_="wide")
 
 
 def heat_map(forms: Sequence[str], labels: Sequence[str], rows: Sequence[Sequence[float]]) -> Html:
@@ -224,49 +158,3 @@ def heat_map(forms: Sequence[str], labels: Sequence[str], rows: Sequence[Sequenc
     if missing := ", ".join(f"{count:,} {what}" for what, count in rest if count):
         parts.append(element("div", f"not shown: {missing}", class_="quiet"))
     return joined(parts)
-
-
-def model_picture(
-    what: str, name: str, guidelines: Sequence[str], labels: Html | None, about: Mapping[str, Any]
-) -> Html:
-    """Show a model, its labels if it has any (see `label_space`), and facts about its training from `about`.
-
-    A file may lack any of these facts, or have something else in their place.
-    """
-    title = element("div", element("b", name), f": {what}, guidelines {', '.join(guidelines)}")
-    plan, score = about.get("plan"), about.get("dev_score")
-    facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
-    facts += [f"method {plan['method']}"] if isinstance(plan, Mapping) and plan.get("method") else []
-    facts += [f"dev score {score:.4f}"] if isinstance(score, float) else []
-    folded = element("details", element("summary", "labels"), labels) if labels is not None else Html()
-    return joined([title, element("div", "; ".join(facts), class_="quiet"), folded])
-
-
-def in_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook, which has imported IPython."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython and ipython.get_ipython()
-    return getattr(shell, "kernel", None) is not None
-
-
-class LiveLine:
-    """A bar and a text in the output of the running cell, displayed once and then updated."""
-
-    def __init__(self) -> None:
-        self._handle: Any = None
-
-    def show(self, share: float, text: str, notes: Sequence[str] = ()) -> None:
-        """Update the line: the share done, from 0 to 1, a text, and notes that can be unfolded."""
-        from IPython.display import display
-
-        percent = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
-        ground = f"linear-gradient(to right,{heat(1)} {percent},{heat(0.15)} {percent})"
-        style = f"display:inline-block;width:10em;height:.8em;border-radius:3px;margin-right:.6em;background:{ground}"
-        lines = joined(element("div", note) for note in notes)
-        folded = element("details", element("summary", "notes"), lines, class_="quiet") if notes else Html()
-        line = picture(element("span", "", style=style), text, folded)
-        content = {"text/html": line, "text/plain": text}
-        if self._handle is None:
-            self._handle = display(content, raw=True, display_id=True)
-        else:
-            self._handle.update(content, raw=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tagweave.estimators.crfsuite import SentenceTagger, TrainingLog
-from tagweave.estimators.parameters import CRFParameters, not_fitted, picture
+from tagweave.estimators.parameters import CRFParameters, not_fitted
 from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
 from tagweave.options import described
 
@@ -279,14 +279,6 @@ class ChainCRF(CRFParameters):
         with TemporaryDirectory() as folder:
             self.save(path := Path(folder, "model"))
             return path.stat().st_size
-
-    def _repr_html_(self) -> str:
-        facts: dict[str, Any] = {}
-        if (model := self._fitted()) is not None:
-            facts = {"labels": " ".join(model.space.names), "attributes": self.num_attributes_, "bytes": self.size_}
-            if self.training_log_:
-                facts |= {"iterations": len(self.training_log_), "loss": f"{self.training_log_[-1].loss:.6g}"}
-        return picture(type(self).__name__, self._changed(), facts)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_prepared"}

@@ -6,13 +6,12 @@ They have the estimator interface of scikit-learn, which need not be installed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from tagweave.display.markup import element
 from tagweave.errors import TagweaveError
 from tagweave.options import choices, declared, option
 
@@ -193,19 +192,6 @@ def check(name: str, value: Any) -> None:
 
 
 PARAMETERS = declared({"": CRFParameters})
-
-
-_STYLE = "border:1px solid #8888;border-radius:4px;padding:.4em .8em;display:inline-block"
-
-
-def picture(name: str, parameters: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """Show an estimator as HTML: the parameters that differ from the defaults, and facts about its model."""
-    tables = []
-    for title, rows in (("parameters", parameters), ("model", facts)):
-        cells = [element("tr", element("th", key), element("td", str(value))) for key, value in rows.items()]
-        if cells:
-            tables.append(element("details", element("summary", title), element("table", *cells), open="open"))
-    return str(element("div", element("b", name), f" ({'' if facts else 'not '}fitted)", *tables, style=_STYLE))
 
 
 class _BeforeFitError(TagweaveError, AttributeError):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from tagweave.display.markup import Html
     from tagweave.evaluation.report import Report, Scores
     from tagweave.evaluation.score import Measure, Score, Share
     from tagweave.evaluation.spans import Averages
@@ -75,31 +74,6 @@ class Printed:
 
     def __str__(self) -> str:
         return tables_as_text(self.render)
-
-    def _repr_html_(self) -> str:
-        """Return the tables for a notebook, as tables of HTML."""
-        from rich.text import Text
-
-        from tagweave.display.markup import element, picture
-
-        return picture(*(element("p", str(each)) if isinstance(each, Text) else _html(each) for each in self.content()))
-
-
-def _html(table: Table) -> Html:
-    """Return a table of texts as HTML; columns that are aligned right have numbers."""
-    from tagweave.display.markup import Html, element, html, joined
-
-    numbers = [column.justify == "right" for column in table.columns]
-    head = joined(element("th", str(column.header)) for column in table.columns)
-    rows = zip(*(column.cells for column in table.columns), strict=True)
-    body = (
-        joined(
-            element("td", Html("<br>").join(map(html, str(cell).split("\n"))), class_="number" if is_number else "")
-            for cell, is_number in zip(row, numbers, strict=True)
-        )
-        for row in rows
-    )
-    return element("table", element("thead", element("tr", head)), element("tbody", *(element("tr", r) for r in body)))
 
 
 def titled_table(title: str, columns: Sequence[str], numbers: Container[int]) -> Table:

@@ -99,13 +99,6 @@ class Model(ABC):
             self.save(path)
             return of_content, (path.read_bytes(), self.threads, self.name)
 
-    def _repr_html_(self) -> str:
-        from tagweave.display.markup import picture
-        from tagweave.display.pictures import model_picture
-
-        labels = self.trained.space.table() if hasattr(self.trained, "space") else None
-        return picture(model_picture(self._what, self.name, self.guidelines, labels, self.about))
-
     def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
         """A tagger for guidelines, by default the target. Raises StreamError for an unknown guideline, or a parser."""
         from tagweave.models.chain_predictor import ChainPredictor

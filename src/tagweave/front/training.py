@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, replace
 from glob import escape
 from os import PathLike, fspath
@@ -70,8 +71,7 @@ def train(
         covers: the labels or types that were annotated in each corpus, as `PER,LOC` or a list, or `"all"`: `O` excludes
             only these; `None`: as the corpus tells.
         callback: a function that is called with every finished `Iteration`, or a `Callback`; by default lines go to
-            standard error, and in a notebook to one line that is replaced. With a callback, warnings about the
-            corpora are Python's.
+            standard error. With a callback, warnings about the corpora are Python's.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
         options: fields of `TrainingPlan`, and options of the method.
 
@@ -97,30 +97,29 @@ def train(
         check_known("method", method, tuple(METHODS))
     check_there(*(each for each in (*targets, *others, dev) if isinstance(each, str)))
     fields_of_plan = _fields(options)
-    shown_by = None if callback is None else callback_of(callback)
-    from tagweave.learning.progress import default_progress
+    from tagweave.learning.progress import Lines
     from tagweave.learning.run import Run
     from tagweave.training.job import train as carry_out
     from tagweave.training.resolve import Corpora, job_of
     from tagweave.training.task import guessed_task
 
-    with default_progress(say) if shown_by is None else nullcontext((shown_by, _warn)) as (shown, tell):
-        if task is None:
-            task = guessed_task(targets[0], None, tell)
-        files = [_file(each, task) for each in (*targets, *others)]
-        corpora = Corpora(files, None if dev is None else _file(dev, task))
-        found = references(corpora.training, weights, sample, covers=covers)
-        plan = TrainingPlan(
-            tuple(found[: len(targets)]),
-            tuple(found[len(targets) :]),
-            None if corpora.dev is None else _reference(corpora.dev),
-            task,
-            method=method,
-            **fields_of_plan,
-        )
-        run = Run(callback=shown, tell=tell)
-        run = run if cancel is None else replace(run, cancel=cancel)
-        training = carry_out(job_of(plan, run, _as_referred(corpora, found)))
+    shown, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
+    if task is None:
+        task = guessed_task(targets[0], None, tell)
+    files = [_file(each, task) for each in (*targets, *others)]
+    corpora = Corpora(files, None if dev is None else _file(dev, task))
+    found = references(corpora.training, weights, sample, covers=covers)
+    plan = TrainingPlan(
+        tuple(found[: len(targets)]),
+        tuple(found[len(targets) :]),
+        None if corpora.dev is None else _reference(corpora.dev),
+        task,
+        method=method,
+        **fields_of_plan,
+    )
+    run = Run(callback=shown, tell=tell)
+    run = run if cancel is None else replace(run, cancel=cancel)
+    training = carry_out(job_of(plan, run, _as_referred(corpora, found)))
     if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)

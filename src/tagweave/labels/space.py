@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tagweave.display.markup import Html
 
 _WILDCARD = re.compile(r"(?P<prefix>[BIMELSU|-]-)\*|!(?P<excluded>.+)")
 
@@ -115,19 +114,6 @@ class LabelSpace:
         view = self.view(guideline)
         tags = [tag for candidate in candidates for tag in view.tags(candidate)]
         return np.flatnonzero(np.isin(view.projection, tags)).astype(np.int32)
-
-    def _repr_html_(self) -> str:
-        """Return the space in a notebook: which tags go together."""
-        from tagweave.display.markup import picture
-
-        return picture(self.table())
-
-    def table(self) -> Html:
-        """Show the labels, or which tags of the guidelines go together."""
-        from tagweave.display.pictures import Side, label_space
-
-        sides = [Side(view.guideline, view.names, view.projection.tolist()) for view in self.sides]
-        return label_space(len(self), sides)
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain description, for the model's metadata."""

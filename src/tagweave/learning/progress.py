@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from tagweave.display.pictures import LiveLine, in_notebook
 from tagweave.learning.run import Callback, Iteration, ProgressCallback
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 
 _LONG = 10.0  # seconds after which an iteration reports its progress
-_REFRESH = 0.2  # seconds between two versions of a line in a notebook
 
 
 @dataclass(frozen=True)
@@ -106,48 +103,6 @@ class Bar:
             self.progress.update(self.task, status=f"the first iteration: {100 * share:.0f} %")
 
 
-@dataclass
-class NotebookLine:
-    """One line in the output of a notebook's cell, replaced a few times a second."""
-
-    line: LiveLine = field(default_factory=LiveLine)
-    best: float | None = None
-    due: float = 0.0
-    last: tuple[float, str] = (0.0, "")
-    waiting: tuple[float, str] | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def tell(self, note: str) -> None:
-        """Keep a note, and show it until the first iteration."""
-        self.notes.append(note)
-        share, text = self.waiting or self.last
-        self._show(share, text or note)
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        if iteration.best:
-            self.best = iteration.score
-        text = f"iteration {iteration.number}/{limit}  {status(iteration, self.best)}  {iteration.seconds:.1f} s"
-        self.last = (iteration.number / limit, text)
-        self._show(*self.last)
-
-    def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Show progress within the first iteration, before there is a loss to show."""
-        if number == 1:
-            self._show(0.0, f"the first iteration: {100 * share:.0f} %")
-
-    def close(self) -> None:
-        """Show the line that was kept back."""
-        if self.waiting:
-            self.line.show(*self.waiting, self.notes)
-            self.waiting = None
-
-    def _show(self, share: float, text: str) -> None:
-        self.waiting = (share, text)
-        if (now := time.monotonic()) >= self.due:
-            self.close()
-            self.due = now + _REFRESH
-
-
 def plain_line(iteration: Iteration, limit: int) -> str:
     """Return the iteration in one line; `*` marks the best development score so far."""
     score = "" if iteration.score is None else f"  dev {iteration.score:.4f}{' *' if iteration.best else ''}"
@@ -161,23 +116,6 @@ def status(iteration: Iteration, best: float | None) -> str:
     if iteration.score is not None:
         text += f"  dev {iteration.score:.4f}"
     return text if best is None else f"{text}  best {best:.4f}"
-
-
-@contextmanager
-def default_progress(tell: Callable[[str], None]) -> Iterator[tuple[Callback, Callable[[str], None]]]:
-    """A callback for those who gave none, and who is told notes.
-
-    In a notebook that is a line which is replaced, with the notes folded under it; elsewhere lines on standard error,
-    and `tell`.
-    """
-    if not in_notebook():
-        yield Lines(sys.stderr), tell
-        return
-    line = NotebookLine()
-    try:
-        yield line, line.tell
-    finally:
-        line.close()
 
 
 @contextmanager
