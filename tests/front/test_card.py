@@ -57,7 +57,7 @@ def test_what_was_said(folder: Path) -> None:
 def test_data_and_plan_name_files_without_their_folders(folder: Path) -> None:
     card = tw.model_card(folder / "tags.model", [str(folder / "test.txt")])
     digest = tw.load_model(folder / "tags.model").plan.target[0].sha256
-    assert f"| train.txt | training | tag | 3 | not given | {digest} |" in card
+    assert f"| train.txt | training | tag | 3 | {digest} |" in card
     assert "| dev.txt | development | tag | 3 |" in card
     assert "home-of-ada" not in card
     plan = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
