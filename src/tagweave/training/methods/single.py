@@ -74,10 +74,6 @@ class SingleOptions(Options):
         if given and self.incomplete != "folds":
             raise ValueError(f"found `{given[0]}` with `incomplete={self.incomplete}`, expected `incomplete=folds`")
 
-    @property
-    def has_folds(self) -> bool:
-        return self.incomplete == "folds"
-
 
 def _fit(job: Job) -> Any:
     from tagweave.errors import as_plan_error
