@@ -51,7 +51,7 @@ def test_only_what_is_not_kept_and_beside_another_processor(
 ) -> None:
     commands: list[Any] = []
     monkeypatch.setattr(ahead, "_begun", {})
-    monkeypatch.setattr(ahead, "processors", lambda: number)
+    monkeypatch.setattr(ahead, "_processors", lambda: number)
     monkeypatch.setattr(compiled_code, "is_kept", lambda _: kept)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))
     monkeypatch.setattr(atexit, "register", lambda *_: None)

@@ -153,7 +153,7 @@ def test_methods_for_two_guidelines_train_it(folder: str, method: str) -> None:
 def test_an_epoch_that_is_repeated_is_the_same(folder: str) -> None:
     recipe = Recipe(lookups=Lookups(subwords=Subwords.of_folder(folder)), learner="adamw", settings={"parts": 2})
     given: ChainProblem = prepare([corpus()], recipe)
-    trainer = given.trainer(recipe)
+    trainer = recipe.trainer()
     state = trainer.start(given.objective, given.model.weights)
     trainer.step(given.objective, state)
     again = replace(state, arrays={name: array.copy() for name, array in state.arrays.items()})

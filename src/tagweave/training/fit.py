@@ -62,9 +62,6 @@ class Problem(ABC):
         """The problem to solve first, whose weights this one starts from; `None` starts from the initial weights."""
         return None
 
-    def trainer(self, recipe: Recipe) -> Trainer:
-        return recipe.trainer()
-
     def kept(self, weights: Floats) -> Floats:
         """Return the weights to store and measure: rounded."""
         return rounded(np.asarray(weights, self.model.weights.dtype))
@@ -132,7 +129,7 @@ def fit_problem(
         evaluate = problem.dev_score(dev, recipe)
     score = evaluate and (lambda weights: evaluate(problem.kept(weights)))
     about, beginning = problem.about(recipe), None if trainer else problem.beginning
-    trainer = trainer or problem.trainer(recipe)
+    trainer = trainer or recipe.trainer()
     if (beginning or recipe.ratio) and "rate" not in recipe.settings:
         # the share of spans drifts if weights move fast: 5 points of F on dev of CoNLL-2003 with half of its names
         trainer = trainer.fine_tuning()
@@ -141,7 +138,7 @@ def fit_problem(
         (problem, trainer, run.phase("then: whole model") if beginning else run)
     ]
     if beginning and not run.schedule.can_resume:
-        steps.insert(0, (beginning, beginning.trainer(recipe), first))
+        steps.insert(0, (beginning, recipe.trainer(), first))
     return_freed_memory()
     weights = problem.model.weights
     for each, learner, part in steps:
