@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import methodcaller
 from sys import intern
 from typing import IO, NamedTuple
@@ -151,20 +151,28 @@ def _default_names(columns: int, layer: str) -> list[str]:
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
     """Yield the blocks between blank lines; one without rows joins the next, unless it is the last."""
     comments: list[tuple[int, str]] = []
-    rows: list[str] = []
-    first = number = 0
-    for number, line in enumerate(lines, 1):
-        if not line or not line.strip(" \t"):
-            if rows:
-                yield _Block(comments, rows, first)
-                comments, rows = [], []
-        elif not rows and (_COMMENT.match(line) or line.startswith(_DOCUMENT)):
+    number = 0
+    following = iter(lines)
+    while (line := next(following, None)) is not None:
+        number += 1
+        if _is_blank(line):
+            continue
+        if _COMMENT.match(line) or line.startswith(_DOCUMENT):
             comments.append((number, line))
-        else:
-            first = first if rows else number
-            rows.append(line)
-    if rows or comments:
-        yield _Block(comments, rows, first if rows else number)
+            continue
+        rows = [line, *iter(following.__next__, "")]  # up to an empty line, all at once
+        if not all(map(str.strip, rows)) and (blank := next(filter(_is_blank, rows), None)) is not None:
+            at = rows.index(blank)
+            rows, following = rows[:at], chain(rows[at + 1 :], [""], following)
+        yield _Block(comments, rows, number)
+        comments = []
+        number += len(rows)
+    if comments:
+        yield _Block(comments, [], comments[-1][0])
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip(" \t")
 
 
 def _layer(fields: Sequence[str], candidates: Callable[[str], Candidates], location: Location) -> Layer:
