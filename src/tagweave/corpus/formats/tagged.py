@@ -139,16 +139,20 @@ def read(
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:
     """Write each sentence as one line; a form with an unknown tag has no separator."""
     known: dict[Token, str] = {}
+    fields: dict[Candidates, str] = {None: ""}
     for sentence in sentences:
         tokens = list(zip(sentence.forms, layer_to_write(sentence, layer), strict=True))
         for form, candidates in tokens:
-            if (form, candidates) not in known:
+            if (form, candidates) in known:
+                continue
+            text = form
+            if not form.isalnum():  # which is neither blank nor escaped
                 refuse_blanks([form], "form", _BLANKS, sentence)
-                text = escape(form, separator)
-                if candidates is not None:
-                    refuse_blanks(candidates, "label", _BLANKS, sentence)
-                    text += separator + format_candidates(candidates, separator)
-                known[form, candidates] = checked(text, sentence)
+                text = checked(escape(form, separator), sentence)
+            if candidates not in fields:
+                refuse_blanks(candidates or (), "label", _BLANKS, sentence)
+                fields[candidates] = checked(separator + format_candidates(candidates, separator), sentence)
+            known[form, candidates] = text + fields[candidates]
         stream.write(" ".join(map(known.__getitem__, tokens)) + "\n")
 
 
