@@ -25,7 +25,7 @@ help:
 	@echo 'make lint    ruff, mypy, the order of imports, and the workflows of continuous integration'
 	@echo 'make lock    write locks/*.txt anew, after a change of constraints.txt: digests of all packages'
 	@echo 'make docs    build the site of the documentation in build/site, and check it: examples, links, names'
-	@echo 'make results  write the pages of docs/results anew: ONLY=PAGE one of them, ONLY=--list how long it takes'
+	@echo 'make results  write the pages of docs/results anew: ONLY=PAGE one of them'
 	@echo 'make screenshots  take the pictures of the annotation server anew (Chromium, a Chinese font)'
 	@echo 'make clean   remove .venv, caches and build products'
 
@@ -65,7 +65,7 @@ docs: $(INSTALLED_DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/docs
 
-# A page runs again if its code or data changed; hours for all: ONLY='check race' names pages, ONLY=--list says how long.
+# ONLY='check race' names pages, ONLY=--list says what would run.
 results: $(INSTALLED_DEV)
 	$(BIN)/python -m reproductions.results $(ONLY)
 

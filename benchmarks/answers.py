@@ -18,8 +18,8 @@ from typing import Any
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.gaps import score
 from benchmarks.processes import by_seeds
+from benchmarks.scores import score
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import OUTSIDE, spans_of

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.gaps import percent, score
 from benchmarks.processes import by_seeds
+from benchmarks.scores import percent, score
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.templates import PRESETS
@@ -34,7 +34,7 @@ TEACHERS, SIZES, DEV, ROUNDS = 5, (1, 4, 16), 1000, 5
 """How many teachers there are, how many times as many raw sentences as labelled ones, development sentences, and
 measurements of time."""
 PREFIXES = tuple(f"cluster_{bits}[0]" for bits in (4, 6, 10, 20))
-"""Templates of clusters that suit a thousand sentences (docs/results/word-clusters.md)."""
+"""Templates of clusters that suit a thousand sentences."""
 
 
 class Setting(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.gaps import score
 from benchmarks.processes import by_methods
+from benchmarks.scores import score
 from tagweave.learning.run import Silence
 
 METHODS = ("single", "stacked", "coupled", "transform")

@@ -1,6 +1,6 @@
 """The cells of the experiment: one training run each, its output kept in a file so that it is never run twice.
 
-A cell keeps what the model said of the test set, not scores: tags, or lengths of words. So the measures may change
+A cell keeps what the model said of the test set, not scores: its tags. So the measures may change
 without training again, and no text of a corpus is stored.
 """
 
@@ -31,13 +31,11 @@ class Data:
 
     Attributes:
         name: where it is from, in the page.
-        task: `tag` or `segment`.
         train, dev, test: its parts.
         schedule: the budget of every training run.
     """
 
     name: str
-    task: str
     train: Corpus
     dev: Corpus
     test: Corpus
@@ -65,7 +63,6 @@ class Cell:
         data, schedule = self.data, self.data.schedule
         return {
             "data": data.name,
-            "task": data.task,
             "texts": [_digest(part) for part in (data.train, data.dev, data.test)],
             "budget": [schedule.iterations, schedule.patience],
             "setting": self.setting.name,
@@ -79,9 +76,9 @@ class Cell:
 
         Returns:
             `left`, the sentences that were trained on; and unless that is 0, `dev` (score of the chosen iteration, 0 to
-            1), `iterations`, `seconds`, and `test`, a string a sentence: tags, or lengths of words.
+            1), `iterations`, `seconds`, and `test`, a string a sentence: its tags.
         """
-        name = f"{self.data.task} {self.setting.name} {self.method.name} {self.seed}"
+        name = f"tag {self.setting.name} {self.method.name} {self.seed}"
         return cache.result(name, self.description(), lambda: self.run(threads))
 
     def run(self, threads: int = 1) -> Result:
@@ -102,11 +99,9 @@ class Cell:
 
     def _fit(self, corpus: Corpus, threads: int) -> Fitted:
         method, data = self.method, self.data
-        task = Task(data.task, method.coding if data.task == "segment" else "")
-        templates = PRESETS["liu-2014" if task.of_characters else "li-2015"]
         recipe = Recipe(
-            task,
-            templates,
+            Task("tag"),
+            PRESETS["li-2015"],
             settings={"seed": self.seed, "batch": 16, "initial": 1e-8, **self.settings},
             threads=threads,
         )
@@ -114,7 +109,7 @@ class Cell:
             corpus = by_name(corpus)
         if method.by_itself:
             first = fit_marginal(corpus, recipe, data.dev, Run(data.schedule))
-            corpus = ChainPredictor(first.model, threads).complete(task.prepare(corpus))
+            corpus = ChainPredictor(first.model, threads).complete(corpus)
         if method.strategy == "marginal":
             return fit_marginal(corpus, recipe, data.dev, Run(data.schedule), method.warm)
         run = Run(data.schedule)
@@ -154,11 +149,7 @@ def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run, warm: bo
 
 
 def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:
-    """What the model says of the test set, a string a sentence: tags, or lengths of words."""
+    """What the model says of the test set, a string a sentence: its tags."""
     tagger = ChainPredictor(fitted.model, threads)
-    if not fitted.model.coding:
-        labelled = tagger.tag(test.sentences)
-        return [" ".join(c[0] for c in sentence.layers[tagger.guideline] if c) for sentence in labelled]
-    characters = Task("segment").prepare(test).sentences
-    words = (tagger.words(sentence) for sentence in tagger.tag(characters))
-    return [" ".join(str(len(form)) for form in sentence.forms) for sentence in words]
+    labelled = tagger.tag(test.sentences)
+    return [" ".join(c[0] for c in sentence.layers[tagger.guideline] if c) for sentence in labelled]

@@ -29,7 +29,6 @@ def summarise(run: Run, trials: int) -> dict[str, Any]:
     parts = {"train": data.train, "dev": data.dev, "test": data.test}
     return {
         "data": data.name,
-        "task": data.task,
         "sizes": {name: [len(part), part.tokens()] for name, part in parts.items()},
         "budget": {"iterations": data.schedule.iterations, "patience": data.schedule.patience},
         "trials": trials,
@@ -84,7 +83,7 @@ def _measures(name: str, scores: dict[str, list[Scores]], trials: int) -> dict[s
 
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
-    yield f"# Incomplete annotation: {'tagging' if summary['task'] == 'tag' else 'segmentation'}"
+    yield "# Incomplete annotation: tagging"
     yield f"\nWritten by\n\n    {summary['command']}\n"
     yield "Every number down to the discussion is of that run.\n"
     yield from _setup(summary)

@@ -49,7 +49,7 @@ def run(
     pairs = [(setting, method) for setting in settings for method in setting.methods]
     found = Run(data, settings, {}, {}, {})
     with Progress(disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task(data.task, total=len(pairs) * (tried + seeds))
+        bar = progress.add_task("tagging", total=len(pairs) * (tried + seeds))
         for setting, method in pairs:
             key = setting.name, method.name
             found.learner[key] = list(_tune(Cell(data, setting, method, 0), cache, threads, tried))

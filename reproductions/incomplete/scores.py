@@ -17,15 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproductions.incomplete.cells import Data
-from reproductions.incomplete.settings import MARGINAL, MARGINAL_BOUNDARIES, WARM, Setting, ambiguous_forms
+from reproductions.incomplete.settings import MARGINAL, WARM, Setting, ambiguous_forms
 from reproductions.lab.comparison import randomisation_tests
-from reproductions.lab.words import cut_words
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.accuracy import accuracy
-from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
-from tagweave.evaluation.words import Segmentation, word_scores
+from tagweave.evaluation.score import Metric, ratio, share_of_counts
 
-REFERENCES = (MARGINAL.name, WARM.name, MARGINAL_BOUNDARIES.name)
+REFERENCES = (MARGINAL.name, WARM.name)
 """The methods that every other one is tested against."""
 
 
@@ -50,10 +48,6 @@ Scores = dict[str, Scored]
 
 def scorer(data: Data, setting: Setting, seed: int) -> Callable[[Sequence[str]], Scores]:
     """From the output of a cell on the test set to its scores."""
-    if data.task == "segment":
-        gold = [Segmentation(sentence.forms) for sentence in data.test]
-        words = frozenset(chain.from_iterable(sentence.forms for sentence in data.train))
-        return lambda output: segmentation_scores(gold, output, words)
     if setting.ambiguous:
         forms = ambiguous_forms(data.train)
         return lambda output: ambiguous_scores(data.test, output, forms)
@@ -138,14 +132,6 @@ def right_words(gold: Corpus, system: Corpus, words: frozenset[str]) -> tuple[ND
                 right[i, number[form]] += label == tag
                 occurrences[number[form]] += 1
     return right, lambda counts: np.asarray(counts / occurrences).mean(axis=-1)
-
-
-def segmentation_scores(gold: Sequence[Segmentation], output: Sequence[str], words: frozenset[str]) -> Scores:
-    """F, and the recall of words that are not in the text of the training corpus."""
-    system = cut_words(gold, output)
-    found = word_scores(gold, system, words)
-    recall = found.oov.value if found.oov else float("nan")
-    return {"F": Scored(100 * found.words.f, found.counts, f_of_counts), "OOV recall": Scored(100 * recall)}
 
 
 def compare(ours: Sequence[Scored], theirs: Sequence[Scored], trials: int) -> dict[str, Any]:

@@ -12,14 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
-from tagweave.training.task import Task
+from tagweave.corpus.sentence import Sentence
 
 Step = Callable[[Corpus, int], Corpus]
-
-BEGINS: Candidates = ("B", "S")
-CONTINUES: Candidates = ("M", "E")
-ENDS: Candidates = ("E", "S")
 
 
 def complete(corpus: Corpus, _seed: int) -> Corpus:
@@ -73,70 +68,6 @@ def leave_candidates(share: float) -> Step:
     return step
 
 
-def mark_words(share: float) -> Step:
-    """A random `share` of the words is marked: their boundaries are known and that there is none inside.
-
-    The characters of a marked word have one label. What its boundaries say of its neighbours is written out: the
-    character before it ends a word, the one after it begins one. All else is unknown.
-    """
-
-    def step(corpus: Corpus, seed: int) -> Corpus:
-        rng = np.random.default_rng(seed)
-        characters = Task("segment").prepare(corpus)
-
-        def mark(words: Sentence, sentence: Sentence) -> Sentence:
-            lengths = [len(form) for form in words.forms]
-            kept = np.repeat(rng.random(len(lengths)) < share, lengths)
-            return sentence.with_layer(corpus.guideline, _with_neighbours(sentence.layers[corpus.guideline], kept))
-
-        return characters.with_sentences(map(mark, corpus, characters))
-
-    return step
-
-
-def _with_neighbours(gold: Layer, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[Candidates]:
-    """The kept labels, and at the other positions what a kept word next to them says."""
-    layer: list[Candidates] = []
-    for at, label in enumerate(gold):
-        if kept[at]:
-            layer.append(label)
-            continue
-        after = at > 0 and kept[at - 1]
-        before = at + 1 < len(gold) and kept[at + 1]
-        layer.append(("S",) if after and before else BEGINS if after else ENDS if before else None)
-    return layer
-
-
-def know_beginnings(others_known: bool) -> Step:
-    """Of a random half of the characters it is only known whether they begin a word: `B|S` or `M|E`.
-
-    The other half keep their label if `others_known`; else nothing is known of them.
-    """
-
-    def step(corpus: Corpus, seed: int) -> Corpus:
-        rng = np.random.default_rng(seed)
-        guideline = corpus.guideline
-
-        def coarsen(sentence: Sentence) -> Sentence:
-            coarse = rng.random(len(sentence)) < 0.5
-            layer = sentence.layers[guideline]
-            return sentence.with_layer(
-                guideline,
-                (
-                    _beginning(label) if know else label if others_known else None
-                    for label, know in zip(layer, coarse, strict=True)
-                ),
-            )
-
-        return Task("segment").prepare(corpus).map(coarsen)
-
-    return step
-
-
-def _beginning(label: Candidates) -> Candidates:
-    return BEGINS if label in (("B",), ("S",)) else CONTINUES
-
-
 @dataclass(frozen=True)
 class Method:
     """A rival: a strategy of `reproductions.lab.baselines`, and what comes before it.
@@ -148,7 +79,6 @@ class Method:
         warm: marginal likelihood starts from the weights of `pointwise` instead of from zero. It is one or the other
             here, in every setting; `tagweave.training.fit` chooses by how much is unknown.
         by_itself: the corpus is first completed by a model trained by marginal likelihood.
-        coding: of words, for segmentation.
     """
 
     name: str
@@ -156,7 +86,6 @@ class Method:
     by_name: bool = False
     warm: bool = False
     by_itself: bool = False
-    coding: str = "BMES"
 
 
 MARGINAL = Method("marginal, from zero", "marginal")
@@ -165,8 +94,6 @@ ARGMAX_OF_MARGINAL = Method("argmax of marginal", "marginal", by_itself=True)
 ARGMAX, POINTWISE, DISCARD, RANDOM, FIRST, FREQUENT = (
     Method(name, name) for name in ("argmax", "pointwise", "discard", "random", "first", "frequent")
 )
-MARGINAL_BOUNDARIES = Method("marginal, from zero, boundaries", "marginal", coding="boundary")
-POINTWISE_BOUNDARIES = Method("pointwise, boundaries", "pointwise", coding="boundary")
 FIRST_BY_NAME = Method("first, by name", "first", by_name=True)
 
 
@@ -203,23 +130,5 @@ TAGGING = (
         leave_candidates(0.5),
         _AMBIGUOUS,
         True,
-    ),
-)
-_MARKED = (MARGINAL, ARGMAX, POINTWISE, DISCARD, WARM, MARGINAL_BOUNDARIES, POINTWISE_BOUNDARIES)
-SEGMENTATION = (
-    Setting("full", "All labels", complete, (MARGINAL, POINTWISE)),
-    Setting("30", "A random 30% of the words marked", mark_words(0.3), _MARKED),
-    Setting("10", "A random 10% of the words marked", mark_words(0.1), _MARKED),
-    Setting(
-        "beginnings",
-        "Half of the characters with `B|S` or `M|E` only, the others with their label",
-        know_beginnings(others_known=True),
-        (MARGINAL, DISCARD),
-    ),
-    Setting(
-        "beginnings-only",
-        "Half of the characters with `B|S` or `M|E` only, nothing of the others",
-        know_beginnings(others_known=False),
-        (MARGINAL, ARGMAX, POINTWISE, DISCARD, WARM),
     ),
 )

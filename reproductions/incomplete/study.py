@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from reproductions.incomplete.cells import Data
 from reproductions.incomplete.page import write
 from reproductions.incomplete.run import LEARNER, run
-from reproductions.incomplete.settings import SEGMENTATION, TAGGING
+from reproductions.incomplete.settings import TAGGING
 from reproductions.lab.cache import Cache
 from reproductions.lab.corpora import corpora_folder
 from reproductions.lab.options import study_parser
@@ -19,28 +19,21 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.learning.run import Schedule
 
-SETTINGS = {"tagging": TAGGING, "segmentation": SEGMENTATION}
 
-
-def read_data(experiment: str, lines: int | None, quick: bool) -> Data:
-    """The corpora of an experiment, or the bundled sample."""
-    task = {"tagging": "tag", "segmentation": "segment"}[experiment]
+def read_data(lines: int | None, quick: bool) -> Data:
+    """The corpora, or the bundled sample."""
     if quick:
         corpus = load(str(sample.path("ctb.txt")))
         train, dev, test = (corpus.with_sentences(corpus.sentences[a:b]) for a, b in ((0, 80), (80, 100), (100, 120)))
-        return Data("the sample corpus", task, train, dev, test, Schedule(4, 2))
-    name = {"tagging": "zx", "segmentation": "pd199801"}[experiment]
-    folder = corpora_folder(f"zh/{name}")
+        return Data("the sample corpus", train, dev, test, Schedule(4, 2))
+    folder = corpora_folder("zh/zx")
     train, dev, test = (load(str(folder / f"{part}.txt")) for part in ("train", "dev", "test"))
-    train = train.with_sentences(train.sentences[:lines])
-    schedule = Schedule(30, 5) if experiment == "tagging" else Schedule(20, 3)
-    return Data(f"zh/{name}", task, train, dev, test, schedule)
+    return Data("zh/zx", train.with_sentences(train.sentences[:lines]), dev, test, Schedule(30, 5))
 
 
 def main(words: Sequence[str]) -> None:
     """The command."""
     parser = study_parser("incomplete", __doc__, "the bundled sample and four passes")
-    parser.add_argument("experiment", choices=SETTINGS)
     parser.add_argument("--seeds", type=int, default=3, help="seeds 0 .. SEEDS - 1 (default 3)")
     parser.add_argument("--lines", type=int, help="the first LINES training sentences (default: all)")
     parser.add_argument("--threads", type=int, default=1, help="threads of one training run (default 1)")
@@ -48,7 +41,7 @@ def main(words: Sequence[str]) -> None:
         "--tried", type=int, default=len(LEARNER), help=f"how many learner settings to choose from, of {len(LEARNER)}"
     )
     options = parser.parse_args(words)
-    data = read_data(options.experiment, options.lines, options.quick)
-    found = run(data, SETTINGS[options.experiment], options.seeds, Cache(options.cache), options.threads, options.tried)
+    data = read_data(options.lines, options.quick)
+    found = run(data, TAGGING, options.seeds, Cache(options.cache), options.threads, options.tried)
     command = shlex.join(["python", "-m", "reproductions", "incomplete", *words])
-    write(found, options.out, f"incomplete-{options.experiment}", command)
+    write(found, options.out, "incomplete-tagging", command)

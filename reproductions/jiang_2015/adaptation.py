@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
 from typing import NamedTuple
 
 from reproductions.jiang_2015.methods import Method
@@ -30,7 +29,6 @@ class Way(NamedTuple):
 
     round: int
     way_back: float
-    filter: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,12 +67,6 @@ class Adaptation:
         """Model 1."""
         return self.trainings.guided("Model 1", self.source, self.pair.target.train, self.pair.target.dev)
 
-    def transfer(self, method: Method) -> Training:
-        """The transfer model of a round, or one of gold annotation of both guidelines."""
-        if method.kind == "parallel":
-            return self.trainings.transfer("transfer model of gold annotation", self._gold())
-        return self._transfer(method.round, self.way(method).way_back)
-
     def relabelled(self, number: int) -> Training:
         """Of the target corpus and the source corpus with the probabilities of the transfer model of a round."""
         target, name = self.pair.target, f"round {number}, probabilities"
@@ -85,9 +77,7 @@ class Adaptation:
         text, found = self.pair.source.train, self.round(*way[:2]).source
         lines, guideline = found.best(way.way_back), self.pair.target.train.guideline
         transformed = self.pair.structure.corpus(text, lines, guideline)
-        if way.filter:
-            transformed = transformed.with_sentences(compress(transformed, found.led_back))
-        name = f"round {way.round}, {'filtering' if way.filter else f'lambda {way.way_back:g}'}"
+        name = f"round {way.round}, lambda {way.way_back:g}"
         return self.trainings.ordinary(name, [self.pair.target.train, transformed], self.pair.target.dev)
 
     def round(self, number: int, way_back: float) -> Round:
@@ -113,7 +103,7 @@ class Adaptation:
         """That of a method which transforms."""
         if method.kind == "best":
             return self.best
-        return Way(method.round, self.way_back if method.way_back is None else method.way_back, method.filter)
+        return Way(method.round, 0.0)
 
     def of(self, method: Method) -> Training:
         """The training of a method."""
@@ -121,8 +111,6 @@ class Adaptation:
         if method.kind in named:
             training: Training = getattr(self, named[method.kind])
             return training
-        if method.kind in ("conversion", "parallel"):
-            return self.transfer(method)
         if method.kind == "relabelled":
             return self.relabelled(method.round)
         return self.transformed(self.way(method))
@@ -148,12 +136,6 @@ class Adaptation:
             Side(self.pair.structure, own.train, own.dev, found.best(way_back), found.dev) for own, found in sides
         )
         return target, source
-
-    def _gold(self) -> Side:
-        """The target's text with gold annotation of the source guideline."""
-        own, given = self.pair.target, self.pair.given
-        lines = (self.pair.structure.of_corpus(given[part]) for part in ("train", "dev"))
-        return Side(self.pair.structure, own.train, own.dev, *lines)
 
     def _side(self, own: Parts, other: Training) -> Side:
         return Side(self.pair.structure, own.train, own.dev, other.found(own.train), other.found(own.dev))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from reproductions.jiang_2015.adaptation import Adaptation
 from reproductions.jiang_2015.decoding import seconds
-from reproductions.jiang_2015.methods import CONVERSIONS, TIMED, Method
+from reproductions.jiang_2015.methods import TIMED, Method
 from reproductions.jiang_2015.pair import Pair
-from reproductions.jiang_2015.trainings import Training, Trainings
+from reproductions.jiang_2015.trainings import Trainings
 from reproductions.lab.cache import Cache, Result
 from tagweave.learning.run import SILENCE, Callback, Run
 
@@ -52,7 +52,7 @@ class Cell:
         """What the result depends on."""
         return {
             "pair": self.pair.name,
-            "method": [self.method.name, self.method.kind, self.method.round, self.method.way_back, self.method.filter],
+            "method": [self.method.name, self.method.kind, self.method.round],
             "ways": [list(self.pair.ways_back), self.pair.rounds],
             "texts": self.pair.digests,
             "recipe": self.pair.structure.description(),
@@ -64,17 +64,8 @@ class Cell:
         training = self.adaptation.of(self.method)
         if self.method in TIMED:
             training.keep()
-        if self.method in CONVERSIONS:
-            return {**training.course(), **self._converted(training)}
         found = {part: training.found(gold) for part, gold in self.pair.gold.items()}
         return {**training.course(), **self._way(), **found}
-
-    def _converted(self, training: Training) -> Result:
-        """What a transfer model makes of gold annotation of the source guideline."""
-        texts, own = self.pair.given, self.pair.structure.of_corpus
-        return {
-            part: training.transformed(gold, own(texts[part])) for part, gold in self.pair.gold.items() if part in texts
-        }
 
     def _way(self) -> Result:
         if self.method.kind == "relabelled":
@@ -82,9 +73,7 @@ class Cell:
         if self.method.kind not in ("transformed", "best"):
             return {}
         way = self.adaptation.way(self.method)
-        led_back = self.adaptation.round(*way[:2]).source.led_back
-        used = sum(led_back) if way.filter else len(led_back)
-        return {"round": way.round, "way back": way.way_back, "sentences": used}
+        return {"round": way.round, "way back": way.way_back, "sentences": len(self.pair.source.train)}
 
     def _decoding(self) -> Result:
         structure, test = self.pair.structure, self.pair.target.test

@@ -7,28 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.jiang_2015.methods import (
-    BASELINE,
-    CONVERSIONS,
-    MODEL_1,
-    MODEL_2,
-    MODEL_3,
-    PROBABILITIES,
-    SOURCE,
-    Method,
-)
+from reproductions.jiang_2015.methods import BASELINE, MODEL_1, MODEL_3, PROBABILITIES, SOURCE
 from reproductions.jiang_2015.wording import WORDINGS, Wording
 from reproductions.lab import page as lab
 
 _TITLES = {
     "models": "Tables 6, 8 and 12",
-    "predict-self": "Figures 7, 9 and 11",
-    "sizes": "Figure 13",
     "parsing-models": "Tables 7, 9 and 13",
-    "parsing-perceptron": "Tables 7, 9 and 13, the learner of the paper",
-    "parsing-predict-self": "Figures 8, 10 and 12",
-    "parsing-sizes": "Figure 14",
-    "parsing-french": "two guidelines for the same sentences",
 }
 _PAIR = (
     "The paper adapts from 20,000 sentences of the People's Daily to the CTB, which is about as large, and newspaper as"
@@ -62,45 +47,7 @@ _NOTES = {
         _MODELS,
         "Beside the paper's learner and features stand others, which are better here; there lambda is 0 or 0.3.",
     ),
-    "predict-self": (
-        _PAIR,
-        "All final models are of the target corpus and the transformed source corpus. Lambda 0 is Model 2. `filtering`"
-        " drops the sentences that do not lead back. The rounds with re-estimation take the lambda that is best on dev"
-        " after one transformation. The paper has steps of 0.05 and 10 rounds.",
-    ),
-    "sizes": (
-        _PAIR,
-        "A seed draws the share of the target's training data. `Model 3, 1 round` is re-estimated with lambda 0.3,"
-        " since every value, and every round, would cost as much as all else.",
-    ),
     "parsing-models": (_TREES, _MODELS, _PROBABILITIES, _LESS),
-    "parsing-perceptron": (_TREES, _MODELS, _LESS),
-    "parsing-predict-self": (
-        _TREES,
-        "Beside it stands the French pair of the part `parsing-french`: one text, two guidelines.",
-        "All final models are of the target corpus and the transformed source corpus. Lambda 0 is Model 2. `filtering`"
-        " drops the sentences that do not lead back. The rounds with re-estimation take the lambda that is best on dev"
-        " after one transformation.",
-        _LESS,
-    ),
-    "parsing-sizes": (
-        _TREES,
-        "A seed draws the share of the target's training data. `Model 3, 1 round` is re-estimated with lambda 0.3."
-        " `two rounds, probabilities` is not in the paper, but the default method of the package for treebanks of two"
-        " guidelines ([Table 9](jiang-2015-parsing-models.md)).",
-        _LESS,
-    ),
-    "parsing-french": (
-        "One French text has trees of two guidelines: UD, the source, has content heads; SUD, the target, function"
-        " heads. Of the training sentences one half is seen in UD alone, the other in SUD alone. Sentences whose tokens"
-        " differ are left out. Features look at UPOS and FEATS beside forms.",
-        _MODELS,
-        _PROBABILITIES,
-        "Conversions are transfer models that are given the gold UD tree of every test sentence, as one has it who"
-        " converts a treebank. That of one round has learned from trees that the source model found; that of two, from"
-        " those that the first round made of the gold SUD trees. Neither has seen a sentence with gold trees of both"
-        " guidelines; the third has learned from such sentences alone.",
-    ),
 }
 
 
@@ -111,12 +58,13 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
 
     def of_setting(setting: dict[str, Any]) -> Iterator[str]:
         yield from _sizes(setting)
-        yield from _of_part(part, setting, words)
+        yield from _opposite(setting["methods"], words)
+        yield from _models(setting, words)
+        yield from _quicker(setting, words)
+        yield from _kinds(setting["by tag"], words)
         yield from lab.findings(setting["findings"])
 
     yield from lab.of_paper(title, summary, _NOTES[part], _setup(summary, words), of_setting)
-    if part.endswith("sizes"):
-        yield from _gains(summary["settings"], _TITLES[part])
     yield from lab.plots_below(plots, lab.FARTHEST)
 
 
@@ -133,27 +81,7 @@ def _sizes(setting: dict[str, Any]) -> Iterator[str]:
     learner, more = recipe.pop("learner"), {key: recipe.pop(key) for key in ("guide features",) if key in recipe}
     settings = "".join(f", {name} {value}" for name, value in recipe.items())
     yield f"- Learner: {learner}{settings}{''.join(f'; {name}: {value}' for name, value in more.items())}."
-    yield from (f"- {note}" for note in setting["notes"])
     yield ""
-
-
-def _of_part(part: str, setting: dict[str, Any], words: Wording) -> Iterator[str]:
-    methods = setting["methods"]
-    match part.removeprefix("parsing-"):
-        case "models" | "perceptron":
-            yield from _opposite(methods, words)
-            yield from _models(setting, words)
-            yield from _quicker(setting, words)
-            yield from _kinds(setting["by tag"], words)
-        case "predict-self":
-            yield from _scores(f"{_TITLES[part]}: lambda, rounds", methods, (BASELINE, MODEL_2))
-        case "sizes":
-            yield from _scores(f"{_TITLES[part]}: one of its sizes", methods, (BASELINE, MODEL_2))
-        case _:
-            yield from _opposite(methods, words)
-            yield from _scores("The models, and conversion", methods, (BASELINE, MODEL_1))
-            yield from _labelled(methods)
-            yield from _conversions(methods)
 
 
 def _opposite(methods: dict[str, Any], words: Wording) -> Iterator[str]:
@@ -214,59 +142,6 @@ def _kinds(found: Mapping[str, Any], words: Wording) -> Iterator[str]:
         f"{words.kind.capitalize()}s of more than {least:g} % of the {words.item} whose recall changes by more than"
         f" {change:g} points, on test.{words.kinds_note and ' '}{words.kinds_note}\n"
     )
-
-
-def _scores(title: str, methods: dict[str, Any], references: Sequence[Method]) -> Iterator[str]:
-    yield f"### {title}\n"
-    rows = []
-    for name, found in methods.items():
-        scores = [lab.score(found["scores"][part]) for part in ("dev", "test")]
-        beside = [
-            _test(found["against"].get(each.name, {}).get(part)) for each in references for part in ("dev", "test")
-        ]
-        used = lab.number_range(found["sentences"]) if "sentences" in found else "-"
-        rows.append([name, _way(found), used, *scores, *beside])
-    tests = [f"{part} to {each.name}, p" for each in references for part in ("dev", "test")]
-    yield from lab.table(["method", "rounds, lambda", "source sentences", "dev", "test", *tests], rows)
-
-
-def _labelled(methods: dict[str, Any]) -> Iterator[str]:
-    yield "### Heads with their relations, subtypes and all\n"
-    rows = []
-    for name, found in methods.items():
-        scores = [lab.score(found["scores"][f"{part} LAS"]) for part in ("dev", "test")]
-        tests = [_test(found["against"].get(each.name, {}).get("test LAS")) for each in (BASELINE, MODEL_1)]
-        rows.append([name, *scores, *tests])
-    yield from lab.table(["method", "dev LAS", "test LAS", "test to baseline, p", "test to Model 1, p"], rows)
-
-
-def _conversions(methods: dict[str, Any]) -> Iterator[str]:
-    """What a gold tree of the other guideline is worth."""
-    for method in CONVERSIONS:
-        against = methods[method.name]["against"]
-        gains = [against[each.name]["test"]["difference"] for each in (BASELINE, MODEL_1)]
-        yield (
-            f"- {method.name}: {gains[0]:+.2f} points from the baseline, {gains[1]:+.2f} from Model 1, which parse"
-            " without the gold tree."
-        )
-    yield ""
-
-
-def _gains(settings: Sequence[dict[str, Any]], figure: str) -> Iterator[str]:
-    yield "\n## What adaptation brings, by the size of the target corpus\n"
-    yield f"The paper finds that it brings the more, the smaller the target corpus is ({figure}).\n"
-    rows = []
-    for setting in settings:
-        methods = [found for name, found in setting["methods"].items() if name != BASELINE.name]
-        rows.append(
-            [
-                f"{setting['sizes']['target']['train'][0]:,}",
-                lab.score(setting["methods"][BASELINE.name]["scores"]["test"]),
-                *(_test(found["against"][BASELINE.name]["test"]) for found in methods),
-            ]
-        )
-    names = [name for name in settings[0]["methods"] if name != BASELINE.name]
-    yield from lab.table(["sentences", BASELINE.name, *(f"{name} to it, p" for name in names)], rows)
 
 
 def _way(found: Mapping[str, Any]) -> str:

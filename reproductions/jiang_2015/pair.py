@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from reproductions.jiang_2015.structure import Structure
@@ -22,8 +22,6 @@ class Pair:
         structure, schedule: of every training; development data tell which iteration is the best.
         ways_back: the values of lambda of which the best on development data is looked for.
         rounds: of so many rounds, the best is.
-        given: the target's `train`, `dev` and `test` with gold annotation of the source guideline, where there is one.
-        notes: what else a page tells of the corpora.
     """
 
     name: str
@@ -33,8 +31,6 @@ class Pair:
     schedule: Schedule
     ways_back: tuple[float, ...]
     rounds: int
-    given: Mapping[str, Corpus] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
     @cached_property
     def gold(self) -> Mapping[str, Corpus]:
@@ -45,12 +41,11 @@ class Pair:
     def digests(self) -> dict[str, str]:
         """What tells the corpora from others."""
         parts = {"target": self.target, "source": self.source}
-        own = {
+        return {
             f"{side} {name}": digest(corpus)
             for side, corpora in parts.items()
             for name, corpus in zip(("train", "dev", "test"), corpora, strict=True)
         }
-        return own | {f"given {name}": digest(corpus) for name, corpus in self.given.items()}
 
     def sizes(self) -> dict[str, dict[str, list[int]]]:
         """How many sentences and words each corpus has."""

@@ -5,21 +5,7 @@ Words: 20,000 sentences of the People's Daily to the CTB. Trees: syntactic depen
 
 from __future__ import annotations
 
-from reproductions.jiang_2015.methods import (
-    BASELINE,
-    CONVERSION,
-    DEFAULT,
-    FILTERED,
-    MERGING,
-    MODEL_1,
-    MODEL_2,
-    MODEL_3,
-    ONE_ROUND,
-    ROUNDS,
-    SOURCE,
-    TREE_ROUNDS,
-    in_rounds,
-)
+from reproductions.jiang_2015.methods import BASELINE, DEFAULT, MERGING, MODEL_1, MODEL_2, MODEL_3, SOURCE
 from reproductions.lab.comparison import Finding
 
 TABLE_6 = {BASELINE.name: ("97.35", "86.65"), SOURCE.name: ("91.23", "94.25")}
@@ -55,8 +41,6 @@ TABLE_12 = {
 }
 """By the tag of gold words: their share, and the recall of the baseline and of Model 3."""
 
-_RE_ESTIMATED = in_rounds(1, True)
-
 
 def _opposite(table: str, source: float | None = None, target: float | None = None) -> tuple[Finding, ...]:
     """Either model on the other guideline's test data."""
@@ -79,55 +63,14 @@ def _models(table: str, merging: float, model_1: float, model_2: float, model_3:
     )
 
 
-def _predict_self(figures: tuple[int, int, int], rounds: int, filtering: Finding, gain: float) -> tuple[Finding, ...]:
-    """The figures of rounds, of lambda, and of both."""
-    more, share, both = (f"(Figure {figure})" for figure in figures)
-    first, last = in_rounds(1, False), in_rounds(rounds, False)
-    return (
-        filtering,
-        Finding(f"Re-estimation is better than Model 2 {share}.", _RE_ESTIMATED, MODEL_2, +1, gain, "dev"),
-        Finding(f"Re-estimation is better than filtering {share}.", _RE_ESTIMATED, FILTERED, +1, measure="dev"),
-        Finding(f"More rounds are better {more}: {rounds} than one.", last, first, +1, measure="dev"),
-        *(
-            Finding(
-                f"Re-estimation is better in every round {both}: in round {number}.",
-                in_rounds(number, True),
-                in_rounds(number, False),
-                +1,
-                measure="dev",
-            )
-            for number in range(2, rounds + 1)
-        ),
-    )
-
-
-def _sizes(figure: int, table: str, gain: float) -> tuple[Finding, ...]:
-    return (
-        Finding(f"Annotation adaptation is better than the baseline (Figure {figure}).", ONE_ROUND, BASELINE, +1),
-        Finding(f"It is better than Model 1 ({table}).", ONE_ROUND, MODEL_1, +1, gain),
-    )
-
-
-_FILTERED_WORDS = Finding("Filtering is slightly better than Model 2 (Figure 9).", FILTERED, MODEL_2, +1, measure="dev")
-_FILTERED_TREES = Finding("Filtering is worse than Model 2 (Figure 10).", FILTERED, MODEL_2, -1, measure="dev")
 _OF_TREES = _models("Table 9", -11.56, 1.18, 1.22, 1.83)
 _PROBABILITIES = tuple(
     Finding(f"Two rounds with probabilities are better than {name} (not in the paper).", DEFAULT, each, +1)
     for name, each in (("the baseline", BASELINE), ("Model 2", MODEL_2))
 )
-_CONVERSIONS = tuple(
-    Finding(f"With the gold tree of the source guideline: better than {name} (not in the paper).", CONVERSION, each, +1)
-    for name, each in (("the baseline", BASELINE), ("Model 1", MODEL_1))
-)
 
 FINDINGS: dict[str, tuple[Finding, ...]] = {
     "models": (*_opposite("Table 6", -6.12, -7.60), *_models("Table 8", -3.56, 0.32, 0.34, 0.62)),
-    "predict-self": _predict_self((7, 9, 11), ROUNDS, _FILTERED_WORDS, 0.3),
-    "sizes": _sizes(13, "Table 8", 0.30),
     "parsing-models": (*_opposite("Table 7"), *_OF_TREES, *_PROBABILITIES),
-    "parsing-perceptron": (*_opposite("Table 7"), *_OF_TREES),
-    "parsing-predict-self": _predict_self((8, 10, 12), TREE_ROUNDS, _FILTERED_TREES, 0.6),
-    "parsing-sizes": (*_sizes(14, "Table 9", 0.65), *_PROBABILITIES),
-    "parsing-french": (*_opposite("Table 7"), *_OF_TREES, *_PROBABILITIES, *_CONVERSIONS),
 }
 """What the paper finds, per part."""

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 
 from reproductions.jiang_2015.methods import (
     BASELINE,
-    CONVERSIONS,
     DECODING,
-    DEFAULT,
-    FILTERED,
     MERGING,
     MODEL_1,
     MODEL_2,
     MODEL_3,
-    ONE_ROUND,
     PROBABILITIES,
     ROUNDS,
     SOURCE,
-    TARGET_SHARES,
-    TREE_ROUNDS,
-    TREE_WAYS_BACK,
     WAYS_BACK,
     Method,
-    in_rounds,
-    way_back,
 )
 from reproductions.jiang_2015.newspaper import in_sentences, some
 from reproductions.jiang_2015.pair import Pair
-from reproductions.jiang_2015.treebanks import english, french
+from reproductions.jiang_2015.treebanks import english
 from reproductions.jiang_2015.words import Words
 from reproductions.lab.corpora import Parts, cut, of_sample, read_parts, there
 from reproductions.lab.run import Setting
@@ -59,35 +50,12 @@ Rivals = Setting[Pair, Method]
 
 MODELS = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, DECODING)
 TREE_MODELS = (*MODELS[:-1], *PROBABILITIES, DECODING)
-SIZES = (BASELINE, MODEL_1, MODEL_2, ONE_ROUND)
-TREE_SIZES = (*SIZES, DEFAULT)
 TREE_SHARES = (1.0, 0.25, 0.1)
-FRENCH = (*MODELS[:-1], *PROBABILITIES, *CONVERSIONS)
 
 
-def _predict_self(ways_back: Sequence[float], rounds: int) -> tuple[Method, ...]:
-    numbers = range(1, rounds + 1)
-    transformed = (*map(way_back, ways_back), FILTERED)
-    return (BASELINE, MODEL_1, *transformed, *(in_rounds(n, share) for share in (True, False) for n in numbers))
-
-
-def _of_learners(
-    part: str, learners: Sequence[str], methods: tuple[Method, ...]
-) -> Callable[[Path | None], list[Rivals]]:
-    def settings(folder: Path | None) -> list[Rivals]:
-        draw = _pairs(folder)
-        return [
-            Setting(f"{part}-{name}", f"With {TITLES[name]}", partial(draw, name, 1.0), methods) for name in learners
-        ]
-
-    return settings
-
-
-def _sizes(part: str, draw: Draw, learner: str, methods: tuple[Method, ...]) -> list[Rivals]:
-    return [
-        Setting(f"{part}-{share:g}", f"{share:g} of the target corpus", partial(draw, learner, share), methods)
-        for share in TARGET_SHARES
-    ]
+def _models(folder: Path | None) -> list[Rivals]:
+    draw = _pairs(folder)
+    return [Setting(f"models-{name}", f"With {TITLES[name]}", partial(draw, name, 1.0), MODELS) for name in RECIPES]
 
 
 def _parsing_models(folder: Path | None) -> list[Rivals]:
@@ -101,24 +69,6 @@ def _parsing_models(folder: Path | None) -> list[Rivals]:
         )
         for share in TREE_SHARES
     ]
-
-
-def _parsing_perceptron(folder: Path | None) -> list[Rivals]:
-    draw = partial(english(folder), "perceptron", 1.0)
-    return [Setting("parsing-perceptron", f"With {TITLES['perceptron']}", draw, MODELS)]
-
-
-def _parsing_predict_self(folder: Path | None) -> list[Rivals]:
-    methods = _predict_self(TREE_WAYS_BACK, TREE_ROUNDS)
-    draws = {"English": english(folder), "French": french(folder)}
-    return [
-        Setting(f"parsing-predict-self-{language.lower()}", language, partial(draw, "adagrad", 1.0), methods)
-        for language, draw in draws.items()
-    ]
-
-
-def _parsing_french(folder: Path | None) -> list[Rivals]:
-    return [Setting("parsing-french", "UD to SUD", partial(french(folder), "adagrad", 1.0), FRENCH)]
 
 
 def _pairs(folder: Path | None) -> Draw:
@@ -146,16 +96,7 @@ def _of_sample(learner: str, share: float, seed: int) -> Pair:
 
 
 PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
-    "models": _of_learners("models", tuple(RECIPES), MODELS),
-    "predict-self": _of_learners("predict-self", ("perceptron",), _predict_self(WAYS_BACK, ROUNDS)),
-    "sizes": lambda folder: _sizes("sizes", _pairs(folder), "perceptron", SIZES),
+    "models": _models,
     "parsing-models": _parsing_models,
-    "parsing-perceptron": _parsing_perceptron,
-    "parsing-predict-self": _parsing_predict_self,
-    "parsing-sizes": lambda folder: _sizes("parsing-sizes", english(folder), "adagrad", TREE_SIZES),
-    "parsing-french": _parsing_french,
 }
-"""What a command may ask for.
-
-Words: Tables 6, 8 and 12; Figures 7, 9 and 11; Figure 13. Trees: Tables 7, 9 and 13; Figures 8, 10 and 12; Figure 14.
-"""
+"""What a command may ask for: Tables 6, 8 and 12, of words; Tables 7, 9 and 13, of trees."""

@@ -34,7 +34,6 @@ def _of_setting(run: Run[Pair, Method], setting: Rivals, trials: int) -> dict[st
         "title": f"{setting.title}: {pair.name}",
         "sizes": pair.sizes(),
         "recipe": pair.structure.told(),
-        "notes": list(pair.notes),
         "ways": [list(pair.ways_back), pair.rounds],
         "schedule": [pair.schedule.iterations, pair.schedule.patience],
         "methods": of_methods(run, setting, found, lambda _: REFERENCES, trials, COURSE, _of_target),

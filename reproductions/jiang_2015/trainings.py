@@ -50,16 +50,6 @@ class Training:
         )
         return list(found[key])
 
-    def transformed(self, corpus: Corpus, guides: Lines) -> list[str]:
-        """The lines that it, a transfer model, makes of those of the other guideline."""
-        key = self.structure.name
-        found = self.cache.result(
-            f"{self.name} transformed",
-            {**self.description, "text": digest(corpus), "guides": digest_of_lines(guides)},
-            lambda: {key: self._transformed(corpus, guides)},
-        )
-        return list(found[key])
-
     def relabelled(self, corpus: Corpus, guideline: str) -> Corpus:
         """A corpus as training data of the guideline to which it, a transfer model, transforms."""
         text = Parallel(corpus, self.structure.annotations(self.structure.of_corpus(corpus)))
@@ -87,11 +77,6 @@ class Training:
     @property
     def _path(self) -> Any:
         return self.cache.path(self.name, self.description).with_suffix(".model")
-
-    def _transformed(self, corpus: Corpus, guides: Lines) -> list[str]:
-        text = Parallel(corpus, self.structure.annotations(guides))
-        system = self.structure.system()
-        return self.structure.of_annotations(system.transform(self._fitted[0], text))
 
     @cached_property
     def _fitted(self) -> tuple[Fitted, Result]:
@@ -137,22 +122,20 @@ class Transformed:
     Attributes:
         ranked: of every sentence of the training data the candidates that some lambda may take, as lines.
         dev: the best for every sentence of the development data.
-        led_back: for every sentence of the training data whether the best candidate led back.
     """
 
     ranked: Sequence[CandidateRanking[str]]
     dev: Lines
-    led_back: Sequence[bool]
 
     @classmethod
     def of(cls, found: Result) -> Transformed:
         """From what `to_json` gave."""
-        return cls([CandidateRanking(*each) for each in _as_arrays(found["ranked"])], found["dev"], found["led back"])
+        return cls([CandidateRanking(*each) for each in _as_arrays(found["ranked"])], found["dev"])
 
     def to_json(self) -> Result:
         """As JSON can hold it."""
         ranked = [[list(each.annotations), each.there.tolist(), each.back.tolist()] for each in self.ranked]
-        return {"ranked": ranked, "dev": list(self.dev), "led back": list(self.led_back)}
+        return {"ranked": ranked, "dev": list(self.dev)}
 
     def best(self, share: float) -> list[str]:
         """The lines of the training data, by predict-self re-estimation of this lambda."""
@@ -244,11 +227,9 @@ def _transformed(system: System[Annotation], side: Side, there: Fitted, back: Fi
     train, dev = side.own()
     of_annotations = side.structure.of_annotations
     ranked = rankings(system, there, back, side.train, train.guides, BEST)
-    again = system.transform(back, Parallel(side.train, [each.annotations[0] for each in ranked]))
     return Transformed(
         [CandidateRanking(of_annotations(each.annotations), each.there, each.back) for each in ranked],
         of_annotations(system.transform(there, dev)),
-        [annotation == own for annotation, own in zip(again, train.guides, strict=True)],
     )
 
 

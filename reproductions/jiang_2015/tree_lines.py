@@ -60,19 +60,18 @@ def without_relations(corpus: Corpus) -> Corpus:
     return with_trees(corpus, of_trees(map(step, _trees(corpus))), corpus.guideline)
 
 
-def right(gold: Corpus, lines: Sequence[str], relations: bool = False) -> NDArray[np.bool_]:
-    """bool[N]: which of the N tokens of a gold standard have their head in these lines, or their head and relation,
-    subtypes and all."""
-    own, other = (_arcs(each, relations) for each in (of_corpus(gold), lines))
+def right(gold: Corpus, lines: Sequence[str]) -> NDArray[np.bool_]:
+    """bool[N]: which of the N tokens of a gold standard have their head in these lines."""
+    own, other = (_heads(each) for each in (of_corpus(gold), lines))
     if len(own) != len(other):
         raise ValueError(f"found trees of {len(other)} tokens, expected {len(own)}")
     return np.asarray(np.array(own) == np.array(other))
 
 
-def counts(gold: Corpus, lines: Sequence[str], relations: bool = False) -> NDArray[np.int64]:
+def counts(gold: Corpus, lines: Sequence[str]) -> NDArray[np.int64]:
     """int64[S, 2]: how many tokens of every sentence are right, as `right` has it, and how many there are."""
     lengths = np.array([len(sentence) for sentence in gold], np.int64)
-    sums = np.concatenate([[0], np.cumsum(right(gold, lines, relations))])
+    sums = np.concatenate([[0], np.cumsum(right(gold, lines))])
     ends = np.cumsum(lengths)
     return np.stack([sums[ends] - sums[ends - lengths], lengths], axis=1)
 
@@ -102,6 +101,5 @@ def _arc(text: str) -> Arc:
     return Arc(int(head), relation if colon else None)
 
 
-def _arcs(lines: Iterable[str], relations: bool) -> list[str]:
-    arcs = [arc for line in lines for arc in line.split()]
-    return arcs if relations else [arc.partition(":")[0] for arc in arcs]
+def _heads(lines: Iterable[str]) -> list[str]:
+    return [arc.partition(":")[0] for line in lines for arc in line.split()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,23 +29,17 @@ from tagweave.training.tree_system import Tree
 
 @dataclass(frozen=True)
 class Trees:
-    """As `reproductions.jiang_2015.structure.Structure`; the recipe, with templates, is of every training.
-
-    With `labelled`, relations are scored beside heads.
-    """
+    """As `reproductions.jiang_2015.structure.Structure`; the recipe, with templates, is of every training."""
 
     recipe: Recipe
-    labelled: bool = False
     name: str = "trees"
     unit: str = "words"
     least_change: float = 0.5
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """Unlabelled attachment, and labelled, over all tokens."""
-        of_heads = {"": Measure(tree_lines.counts, share_of_counts)}
-        of_arcs = {" LAS": Measure(partial(tree_lines.counts, relations=True), share_of_counts)}
-        return of_heads | of_arcs if self.labelled else of_heads
+        """Unlabelled attachment over all tokens."""
+        return {"": Measure(tree_lines.counts, share_of_counts)}
 
     def of_seed(self, seed: int, threads: int = 1) -> Trees:
         """With this order of sentences."""

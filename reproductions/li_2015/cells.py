@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,21 +16,18 @@ from reproductions.li_2015.mappings import mappings
 from reproductions.li_2015.methods import BASELINE, CONVERTERS, Method
 from reproductions.li_2015.pair import Pair, with_layers
 from tagweave.conversion import convert
-from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
-from tagweave.labels.sets import reading
 from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
-from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
 from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled, with_share
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_stages, merged
-from tagweave.training.pruning import Narrowing, Pruning, fit_narrowing, fit_pruning, with_proposals
+from tagweave.training.pruning import Narrowing, fit_narrowing
 from tagweave.training.recipe import Recipe
 
 _TEMPLATES = Templates((*PRESETS["li-2015"].texts, *PRESETS["types"].texts))
@@ -46,9 +42,8 @@ class Cell(lab.Cell[Pair, Method]):
 
     Its result has `score` (on dev, of the chosen iteration), `history` (of every iteration), `labels` and `weights`
     (how many), `seconds`; `dev` and `test`, the tags of every sentence as one string. That of the baseline also has
-    `certainty` (of every token of the test data, the probability of its most probable tag) and `pairs` (tags that meet
-    when it labels the source corpus, with counts); that of a converter `converted`, the target tags of the
-    source corpus, and `confidence`, how sure they are.
+    `pairs` (tags that meet when it labels the source corpus, with counts); that of a converter `converted`, the target
+    tags of the source corpus, and `confidence`, how sure they are.
     """
 
     def description(self) -> Result:
@@ -84,21 +79,21 @@ class Cell(lab.Cell[Pair, Method]):
         if self.method == BASELINE:
             counts = automatic_mapping(model, [source], threads=self.threads).counts
             pairs = [[a, b, count] for (a, b), count in counts.items()]
-            return {"certainty": certainties(model, self.data.target.test, self.threads), "pairs": pairs}
+            return {"pairs": pairs}
         if self.method.name in CONVERTERS:
             text = replace(source, guideline=self.data.target.train.guideline)
-            converted, soft = self._converted(model, text), self._converted(model, text, soft=True)
+            converted = self._converted(model, text)
             confidence = [np.round(sentence.confidence or (), 4).tolist() for sentence in converted]
-            return {"converted": _tags(converted), "confidence": confidence, "soft": _fields(soft)}
+            return {"converted": _tags(converted), "confidence": confidence}
         return {}
 
     def _labelled(self, model: ChainModel, corpus: Corpus) -> list[str]:
         return _tags(self._converted(model, corpus))
 
-    def _converted(self, model: ChainModel, corpus: Corpus, soft: bool = False) -> Corpus:
+    def _converted(self, model: ChainModel, corpus: Corpus) -> Corpus:
         """The corpus with the tags of its guideline, given all other layers."""
         source = self.data.source.train
-        return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads, soft)
+        return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads)
 
     def _fit(self) -> Fitted:
         target, source, run = self.data.target, self.data.source, Run(self.data.schedule, self.callback)
@@ -114,9 +109,8 @@ class Cell(lab.Cell[Pair, Method]):
                 source_dev = with_layers(source.dev, source.dev.guideline)
                 return fit_stages([target.train], [source.train], alone, dev, run, source_dev)
             case "coupled":
-                corpora, pruning = self._pruned(both, recipe)
                 narrowing = self._narrowing(both, recipe, dev)
-                fitted = fit_coupled(corpora, recipe, self.coupling(narrowing), dev, run, pruning, narrowing)
+                fitted = fit_coupled(both, recipe, self.coupling(narrowing), dev, run, None, narrowing)
                 if self.method.guided and narrowing:
                     tagger = narrowing.taggers[source.train.guideline, dev.guideline]
                     fitted, _ = with_share(fitted, tagger, recipe, dev)
@@ -124,14 +118,6 @@ class Cell(lab.Cell[Pair, Method]):
             case "converted":
                 return fit([target.train, self.converted()], recipe, dev, run)
         raise ValueError(f"unknown system {self.method.system!r}")
-
-    def _pruned(self, corpora: list[Corpus], recipe: Recipe) -> tuple[list[Corpus], Pruning | None]:
-        """The corpora with what comes into question, where the method is pruned."""
-        if not self.method.prune:
-            return corpora, None
-        alone = replace(recipe, settings={**recipe.settings, **_BATCH})
-        pruning = fit_pruning(corpora, alone, self.method.prune)
-        return with_proposals(corpora, recipe, pruning), pruning
 
     def _narrowing(self, corpora: list[Corpus], recipe: Recipe, dev: Corpus) -> Narrowing | None:
         """The taggers that narrow what the corpora lack, where the method is narrowed."""
@@ -143,16 +129,12 @@ class Cell(lab.Cell[Pair, Method]):
     def recipe(self) -> Recipe:
         """The features, AdaGrad, and the sentences that an iteration visits."""
         sample = self.data.sample
-        if self.method.source_sentences:
-            sample = (len(self.data.target.train), min(self.method.source_sentences, len(self.data.source.train)))
         settings = {"seed": self.seed, "initial": 1e-8, **({} if self.method.system == "coupled" else _BATCH)}
-        belief = reading("likelihood" if self.method.belief == "likelihood" else "posterior")
         return Recipe(
             templates=_TEMPLATES,
             settings=settings,
             sample=sample,
             threads=self.threads,
-            soft_labels=belief,
             average_seeds=self.method.average_seeds,
         )
 
@@ -177,20 +159,10 @@ class Cell(lab.Cell[Pair, Method]):
         told = replace(self, method=CONVERTERS[self.method.converter]).result()
         guideline, source = self.data.target.train.guideline, self.data.source.train
         layers: Iterator[Layer] = map(as_layer, map(str.split, told["converted"]))
-        if self.method.belief in ("posterior", "likelihood"):
-            parse = lru_cache(None)(parse_candidates)
-            layers = (tuple(map(parse, line.split(" "))) for line in told["soft"])
         sentences = [replace(each, layers={guideline: own}) for each, own in zip(source, layers, strict=True)]
-        if self.method.belief == "confidence":
-            pairs = zip(sentences, told["confidence"], strict=True)
-            sentences = [replace(sentence, confidence=tuple(confidence)) for sentence, confidence in pairs]
+        pairs = zip(sentences, told["confidence"], strict=True)
+        sentences = [replace(sentence, confidence=tuple(confidence)) for sentence, confidence in pairs]
         return replace(source, sentences=tuple(sentences), guideline=guideline)
-
-
-def _fields(corpus: Corpus) -> list[str]:
-    """The candidates of every sentence, with their numbers, as one string."""
-    layers = (sentence.layers[corpus.guideline] for sentence in corpus)
-    return [" ".join(format_candidates(candidates) for candidates in layer if candidates) for layer in layers]
 
 
 def _tags(corpus: Corpus) -> list[str]:
@@ -199,16 +171,6 @@ def _tags(corpus: Corpus) -> list[str]:
 
 
 cells = lab.cells_of(Cell)
-
-
-def certainties(model: ChainModel, corpus: Corpus, threads: int = 1) -> list[list[float]]:
-    """Of every token the probability of its most probable tag (li-2015, section 4).
-
-    The other layers of the corpus are not shown to the model.
-    """
-    bare = with_layers(corpus).sentences
-    tables: Sequence[Any] = ChainPredictor(model, threads, corpus.guideline).probabilities(bare)
-    return [np.round(table.max(axis=1), 6).tolist() for table in tables]
 
 
 def shown(corpus: Corpus, layer: str, known: frozenset[str]) -> Corpus:

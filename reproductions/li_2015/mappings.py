@@ -1,8 +1,7 @@
-"""The four mapping functions of li-2015, section 3.1, for any two corpora.
+"""The mapping functions of li-2015, section 3.1, for any two corpora.
 
 | mapping | here |
 |---|---|
-| complete | every pair of tags |
 | automatic | pairs that meet when the baseline labels the source corpus, unless they are rare (`often`) |
 | relaxed | the pairs of the shipped mapping of CTB and PD |
 | tight | of these, those that make up 90% of one of their tags |
@@ -19,8 +18,6 @@ from tagweave.training.coupled import often
 
 def mappings(name: str, counted: TagMapping) -> tuple[TagMapping, ...]:
     """What a mapping function is called, and the pairs that met -> the mappings of a coupling."""
-    if name == "complete":
-        return ()
     if name == "automatic":
         return (often(counted),)
     shipped = read_mapping(CTB_PD)

@@ -22,16 +22,12 @@ class Method:
     Attributes:
         name: in the tables.
         system: one of the above.
-        mapping: of a coupled model: `tight`, `relaxed`, `automatic` or `complete`.
+        mapping: of a coupled model: `tight`, `relaxed` or `automatic`.
         joint, separate: which weights a coupled model has.
-        source_sentences: M' of Algorithm 1; 0 takes that of the corpora.
-        prune: the probability from which tags come into question (`Pruning`); 0: all do.
         narrow: the probability from which a tag that a corpus lacks comes into question (`Narrowing`); 0: all do.
         guided: whether the two-stage tagger that narrows has the share in a coupled model that is best on dev.
         average_seeds: how many trainings the weights of the model are the average of.
         converter: of a converted corpus, the name of the coupled method that converts it.
-        belief: of a converted corpus, `certain`: its tags are certain; `confidence`: believed as far as the coupled
-            model is sure; `posterior` or `likelihood`: all tags with their probabilities, read as that.
     """
 
     name: str
@@ -39,13 +35,10 @@ class Method:
     mapping: str = ""
     joint: bool = True
     separate: bool = True
-    source_sentences: int = 0
-    prune: float = 0.0
     narrow: float = 0.0
     guided: bool = False
     average_seeds: int = 1
     converter: str = "coupled"
-    belief: str = "confidence"
 
 
 BASELINE = Method("baseline", "baseline")
@@ -54,9 +47,6 @@ TWO_STAGE = Method("two-stage", "two-stage")
 COUPLED = Method("coupled", "coupled", "automatic")
 TIGHT = Method("coupled, tight mapping", "coupled", "tight")
 RELAXED = Method("coupled, relaxed mapping", "coupled", "relaxed")
-COMPLETE = Method("coupled, complete mapping", "coupled", "complete")
-PRUNED = Method("coupled, pruned", "coupled", "automatic", prune=0.0001)
-PRUNED_COMPLETE = Method("coupled, complete mapping, pruned", "coupled", "complete", prune=0.0001)
 SEPARATE = Method("coupled, separate features only", "coupled", "automatic", joint=False)
 JOINT = Method("coupled, joint features only", "coupled", "automatic", separate=False)
 NARROWED = Method("coupled, narrowed", "coupled", "automatic", narrow=0.01)
@@ -67,13 +57,8 @@ GUIDED = Method("coupled, narrowed, two-stage shared", "coupled", "automatic", n
 TWO_STAGE_AVERAGED = Method("two-stage, three seeds in one", "two-stage", average_seeds=3)
 AVERAGED = Method("coupled, narrowed, three seeds in one", "coupled", "automatic", narrow=0.01, average_seeds=3)
 CONVERTED = Method("baseline + converted", "converted")
-CERTAIN = Method("baseline + converted, certain", "converted", belief="certain")
-POSTERIOR = Method("baseline + converted, all probabilities", "converted", belief="posterior")
-LIKELIHOOD = Method("baseline + converted, all probabilities as likelihoods", "converted", belief="likelihood")
 NARROWED_CONVERTED = Method("baseline + converted, narrowed", "converted", converter=NARROWED.name)
 AVERAGED_CONVERTED = Method("baseline + converted, three seeds in one", "converted", converter=AVERAGED.name)
-FEW_SOURCES = Method("coupled, M' = 500", "coupled", "automatic", source_sentences=500)
-MANY_SOURCES = Method("coupled, M' = 5,000", "coupled", "automatic", source_sentences=5000)
 
 CONVERTERS = {method.name: method for method in (COUPLED, NARROWED, AVERAGED)}
 """The methods by which a source corpus may be converted."""

@@ -8,16 +8,10 @@ from typing import Any
 
 from reproductions.lab import page as lab
 from reproductions.lab.paper import Table, paper
-from reproductions.li_2015.scores import HARD, SHARE
 
 _TITLES = {
     "tagging": "Tables 3, 4 and 6",
-    "mappings": "Figure 3",
-    "weighting": "Figure 4",
     "narrowing": "narrowing by taggers",
-    "english": "Brown and the Wall Street Journal",
-    "conversion": "Table 5",
-    "belief": "how far to believe a conversion",
 }
 _MAPPINGS = (
     "Mappings: automatic are the pairs that meet once in 10,000 tokens or more often when the baseline labels the"
@@ -34,41 +28,13 @@ _NOTES = {
         " and the source corpus as the coupled model converts it, each tag believed as far as that is sure of it.",
         _MAPPINGS,
     ),
-    "mappings": (
-        "`coupled` has the automatic mapping, unless its name says otherwise. `pruned`: only bundles come into question"
-        " both of whose tags are likely by taggers of each guideline, which is no part of this paper.",
-        _MAPPINGS,
-    ),
-    "weighting": (
-        "M' is the number of sentences of the source corpus that an iteration visits, N' that of the target corpus. The"
-        " paper has N' = 5,000, and M' = 1,000, 5,000 and 20,000; here, where a sentence of the source corpus is a"
-        " paragraph of twice as many words, N' and M' of `coupled` stand below.",
-    ),
     "narrowing": (
         "Of the tags that a corpus lacks, those come into question to which a tagger gives a probability of 1% or more:"
         " a tagger of the source guideline for the target corpus, and the two-stage model, which sees the given tags,"
         " for the source corpus. The latter also gives the automatic mapping. `three seeds in one`: the weights are the"
         " means of those of three trainings. None of this is in the paper.",
     ),
-    "english": (
-        "The rows are those of Tables 3 and 6, which the paper has for Chinese only; its differences stand below for"
-        " orientation. `coupled, narrowed` is of the page of narrowing, not of the paper. Brown's tags are taken"
-        " without the marks of titles, headlines, cited words and foreign words. A seed also draws the tenth of the"
-        " target corpus.",
-    ),
-    "belief": (
-        "The source corpus as the coupled model converts it, as more training data: its tags as if they were certain;"
-        " the best tag believed as far as the model is sure of it; or all tags with their probabilities, read as a"
-        " likelihood or as a posterior. The paper takes them for certain.",
-    ),
-    "conversion": (
-        "Every sentence of the corpus has both layers. A random half of the training sentences, drawn by the seed,"
-        " keeps the one layer only, the other half the other. Of dev and test the one layer is given, and the other is"
-        " asked for. The baseline does not look at what is given; the two-stage model sees it in the place of its"
-        " guide's tags; for the coupled model it is a hard constraint.",
-    ),
 }
-_MEASURES = {"test": "all tokens", HARD: f"the {SHARE:.0%} of the tokens of which the baseline is least certain"}
 
 
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
@@ -82,8 +48,7 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
 def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
     yield from _sizes(setting)
     for each in paper("li_2015").tables[part]:
-        for measure in _measures(setting):
-            yield from _table(each, setting, measure)
+        yield from _table(each, setting)
     yield from lab.findings(setting["findings"])
     yield from lab.cost(setting["methods"])
 
@@ -107,23 +72,16 @@ def _sizes(setting: dict[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _measures(setting: dict[str, Any]) -> list[str]:
-    """The measures of the test data."""
-    first = next(iter(setting["methods"].values()))
-    return [name for name in first["scores"] if name != "dev"]
-
-
-def _table(each: Table, setting: dict[str, Any], measure: str) -> Iterator[str]:
-    several = len(_measures(setting)) > 1
-    yield f"### {each.title}{', ' + _MEASURES[measure] if several else ''}\n"
+def _table(each: Table, setting: dict[str, Any]) -> Iterator[str]:
+    yield f"### {each.title}\n"
     references = [name for name in next(iter(reversed(setting["methods"].values())))["against"] if _has(each, name)]
-    printed = {} if several and measure != HARD else each.printed
-    head = ["method", "labels", "dev", measure, "seeds", *(f"difference to {name} | p" for name in references)]
+    printed = each.printed
+    head = ["method", "labels", "dev", "test", "seeds", *(f"difference to {name} | p" for name in references)]
     if printed:
         head += ["paper: labels", "paper: dev", "paper: test"]
     rows = []
     for method in each.methods:
-        row = _row(method.name, setting["methods"][method.name], measure, references)
+        row = _row(method.name, setting["methods"][method.name], references)
         rows.append([*row, *printed.get(method.name, ("-",) * 3)] if printed else row)
     yield from lab.table(" | ".join(head).split(" | "), rows)
 
@@ -132,10 +90,10 @@ def _has(each: Table, name: str) -> bool:
     return any(method.name == name for method in each.methods)
 
 
-def _row(name: str, found: dict[str, Any], measure: str, references: Sequence[str]) -> list[str]:
+def _row(name: str, found: dict[str, Any], references: Sequence[str]) -> list[str]:
     scores = found["scores"]
-    ours = scores[measure]
+    ours = scores["test"]
     means = f"{scores['dev']['mean']:.2f}", f"**{ours['mean']:.2f}**"
-    tests = [found["against"].get(reference, {}).get(measure) for reference in references]
+    tests = [found["against"].get(reference, {}).get("test") for reference in references]
     cells = [name, lab.number_range(found["labels"]), *means, f"({lab.values(ours['values'])})"]
     return [*cells, *(cell for each in tests for cell in lab.test(each))]

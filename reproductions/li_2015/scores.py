@@ -6,38 +6,23 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import Counts
 
-HARD = "hard"
-SHARE = 0.2  # of the tokens that are hard
 
-
-def right_and_scored(gold: Corpus, output: Sequence[str], scored: NDArray[np.bool_] | None = None) -> Counts:
+def right_and_scored(gold: Corpus, output: Sequence[str]) -> Counts:
     """int64[S, 2]: how many tokens of every sentence are right, and how many count.
 
     Args:
         gold: S sentences; a position without one label does not count.
         output: the tags of every sentence as one string.
-        scored: bool[T], which tokens of the corpus count; all when left out.
     """
     layers = [sentence.layers[gold.guideline] for sentence in gold]
     expected = [each[0] if each and len(each) == 1 else None for each in chain.from_iterable(layers)]
     found = list(chain.from_iterable(line.split(" ") for line in output))
     right = np.array([a == b for a, b in zip(expected, found, strict=True)])
     known = np.array([label is not None for label in expected])
-    if scored is not None:
-        known &= scored
     sentence = np.repeat(np.arange(len(gold)), [len(layer) for layer in layers])
     columns = [np.bincount(sentence[marks], minlength=len(gold)) for marks in (right & known, known)]
     return np.stack(columns, axis=1).astype(np.int64)
-
-
-def least_certain(certainty: Sequence[Sequence[float]], share: float = SHARE) -> NDArray[np.bool_]:
-    """bool[T]: the share of the tokens of which the baseline is least certain (li-2015, section 4)."""
-    values = np.array(list(chain.from_iterable(certainty)))
-    chosen = np.zeros(len(values), bool)
-    chosen[np.argsort(values, kind="stable")[: round(share * len(values))]] = True
-    return chosen

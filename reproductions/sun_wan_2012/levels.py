@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from reproductions.lab.cache import Result
 from reproductions.lab.cell import costs, finished
@@ -26,7 +26,6 @@ from tagweave.training.jackknife import in_characters
 from tagweave.training.recipe import Recipe
 from tagweave.training.subword import fit_pieces
 
-Sample = tuple[int, ...]
 Columns = Mapping[str, Labels]
 """By the name of a guideline, the labels of the characters of a corpus."""
 Shown = Mapping[str, tuple[Corpus, Columns]]
@@ -40,9 +39,9 @@ class Trainer:
     recipe: Recipe
     run: Run
 
-    def characters(self, corpora: Sequence[Corpus], sample: Sample = ()) -> Fitted:
-        """A tagger of characters (4.2), from corpora of words; `sample` as in `Recipe`."""
-        return fit(corpora, replace(self.recipe, sample=sample), None, self.run)
+    def characters(self, corpora: Sequence[Corpus]) -> Fitted:
+        """A tagger of characters (4.2), from corpora of words."""
+        return fit(corpora, self.recipe, None, self.run)
 
     def guided(self, target: Corpus, columns: Columns) -> Fitted:
         """Feature stacking (4.3): one column, of the source guideline."""
@@ -50,13 +49,12 @@ class Trainer:
         shown = with_columns(target, columns)
         return fit_guided([shown], self._silent(target, source), self.recipe, None, self.run)
 
-    def pieces(self, corpora: Sequence[tuple[Corpus, Columns]], sample: Sample = ()) -> Fitted:
-        """Sub-word tagging (4.4): columns of the target guideline and, after it, of the source; as `characters`."""
+    def pieces(self, corpora: Sequence[tuple[Corpus, Columns]]) -> Fitted:
+        """Sub-word tagging (4.4): columns of the target guideline and, after it, of the source."""
         shown = prepare_corpora([with_columns(corpus, columns) for corpus, columns in corpora], self.recipe)
         example, columns = corpora[0]
         taggers = [self._silent(example, guideline) for guideline in columns]
-        recipe = replace(self.recipe, sample=sample)
-        return fit_pieces(shown, taggers, recipe, None, self.run)
+        return fit_pieces(shown, taggers, self.recipe, None, self.run)
 
     def _silent(self, corpus: Corpus, guideline: str) -> ChainModel:
         """A model of a guideline that is never asked; the labels that it knows do not matter."""

@@ -8,14 +8,9 @@ from typing import Any
 
 from reproductions.lab import page as lab
 from reproductions.lab.paper import Table, paper
-from reproductions.sun_wan_2012.methods import TIMES
 
 _TITLES = {
     "stacking": "Tables 2 and 6: stacking",
-    "learning-curve": "Table 3: learning curves",
-    "gold": "Table 4: the source annotation given",
-    "retraining": "Tables 5 and 6: re-training",
-    "likeness": "re-training on sentences like the target",
 }
 _LEVELS = (
     "`CTag`: characters, labelled with their place in a word and its tag (4.2). `feature stacking`: the same, with"
@@ -30,37 +25,6 @@ _NOTES = {
     "stacking": (
         _LEVELS,
         "`boundaries only`: the model of pieces sees where the source tagger's words begin, and not their tags (6.2).",
-        _CORPORA,
-    ),
-    "learning-curve": (
-        _LEVELS,
-        "A seed also draws the share of a corpus; a smaller share is part of a larger one. The paper's last row has"
-        " half of both corpora; here half, or a quarter, of the target has all of the source beside it.",
-        _CORPORA,
-    ),
-    "gold": (
-        _LEVELS,
-        "`source given`: the same models, with the source annotation of the test data in place of the source tagger's"
-        " (6.4). The paper has 3,561 words of Chinese that were annotated by hand under both guidelines. Here it is"
-        " Japanese (UD GSD, UPOS) in short and in long unit words (suw, luw): the development data train, each"
-        " guideline on its own half, which the seed draws. Sentences whose text is not the same in both are left out.",
-    ),
-    "retraining": (
-        _LEVELS,
-        "D: the target corpus. D': the source corpus as feature stacking relabels it, given its own annotation. D'': as"
-        " sub-word tagging does (section 5). What a level above learns from is always what taggers say that have not"
-        " seen the text, of D, D' and D'' alike.",
-        f"`sampled`: every iteration visits all of the target, and of D' and D'' a sample of {TIMES:g} times as many"
-        " words, another one each time. The source here is fifteen times as large as the target, in the paper twice.",
-        _CORPORA,
-    ),
-    "likeness": (
-        _LEVELS,
-        "D: the target corpus. D': the source corpus as feature stacking relabels it, given its own annotation (section"
-        " 5). Not in the paper: of D' a quarter or a half of the sentences is kept. `random`: any. `alike`: those whose"
-        " text is likeliest by a bigram model of the target's characters, in comparison with one of the source's own"
-        " (Moore and Lewis 2010). `likely`: those whose new words and tags the character tagger of the target finds"
-        " likeliest, for a character.",
         _CORPORA,
     ),
 }
@@ -87,9 +51,7 @@ def _of_setting(summary: dict[str, Any], setting: dict[str, Any]) -> Iterator[st
 def _setup(setting: dict[str, Any], trials: int) -> Iterator[str]:
     yield f"- {lab.sizes(setting['sizes'])}."
     yield lab.training(setting["recipe"])
-    yield "- Folds of the jackknife: {} of the target corpus, {} where the source is trained on, too.".format(
-        *setting["folds"]
-    )
+    yield f"- Folds of the jackknife of the target corpus: {setting['folds']}."
     yield (
         "- P, R and F of words, x 100; a word is right with its tag only. Means over the seeds; in brackets each seed."
         " A seed draws the order of sentences and the folds."

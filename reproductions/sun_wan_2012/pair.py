@@ -21,9 +21,7 @@ class Pair:
         target, source: training data.
         gold: by `dev` and `test`, sentences of the target guideline; perhaps no `dev`.
         recipe, schedule: of every training.
-        folds: of the jackknife, of the target corpus alone.
-        large_folds: of the jackknife where the source corpus is among what is trained on.
-        given: the sentences of `test` in the source guideline, where they have been annotated twice.
+        folds: of the jackknife.
     """
 
     name: str
@@ -33,8 +31,6 @@ class Pair:
     recipe: Recipe
     schedule: Schedule
     folds: int
-    large_folds: int
-    given: Corpus | None = None
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -46,5 +42,4 @@ class Pair:
         return {name: [len(corpus), corpus.tokens()] for name, corpus in self._corpora().items()}
 
     def _corpora(self) -> dict[str, Corpus]:
-        given = {} if self.given is None else {"given": self.given}
-        return {"target": self.target, "source": self.source, **self.gold, **given}
+        return {"target": self.target, "source": self.source, **self.gold}

@@ -33,28 +33,23 @@ def _of_setting(run: Run[Pair, Method], setting: Setting[Pair, Method], trials: 
         "title": setting.title,
         "sizes": pair.sizes(),
         "recipe": {"learner": recipe.learner, **recipe.settings, "iterations": pair.schedule.iterations},
-        "folds": [pair.folds, pair.large_folds],
-        "methods": {
-            method.name: {**methods[method.name], "shares": [method.target, method.source]}
-            for method in setting.methods
-        },
+        "folds": pair.folds,
+        "methods": methods,
         "findings": judged(paper("sun_wan_2012").findings[run.part], found, trials),
     }
 
 
 def _compared(method: Method, methods: tuple[Method, ...]) -> list[Method]:
-    """The character tagger, and of those above with the same shares of the corpora sub-word tagging and the nearest."""
+    """The character tagger, and of those above sub-word tagging and the nearest."""
     above = methods[: methods.index(method)]
-    same = [each for each in above if (each.target, each.source) == (method.target, method.source)]
-    return list(dict.fromkeys([CHARACTERS, *(each for each in same if each is PIECES), *same[-1:]]))
+    return list(dict.fromkeys([CHARACTERS, *(each for each in above if each is PIECES), *above[-1:]]))
 
 
 def measures(run: Run[Pair, Method], setting: Setting[Pair, Method], method: Method) -> dict[str, Measured]:
     """F of words with tags, on the data of each name."""
     gold, results = setting.draw(0).gold, run.of(setting, method)
-    told = {part: "given" if method.given else part for part in gold}
     return {
-        part: Measured(np.stack([tagged_counts(gold[part], each[told[part]]) for each in results]), f_of_counts)
+        part: Measured(np.stack([tagged_counts(gold[part], each[part]) for each in results]), f_of_counts)
         for part in gold
     }
 

@@ -9,7 +9,7 @@ from reproductions.lab.page import findings, opening, plots_below, significance,
 from reproductions.tsuboi_2008.methods import PROPOSED, SOURCE
 from reproductions.tsuboi_2008.paper import SIZES, SOURCE_F, TERMS
 
-_TITLES = {"chinese": "Figure 3, in Chinese", "japanese": "Figure 3, in Japanese"}
+_TITLES = {"chinese": "Figure 3, in Chinese"}
 _NOTES = {
     "chinese": (
         "A segmenter of news learns the words of a novel. The paper has example sentences of a dictionary and a medical"
@@ -18,12 +18,6 @@ _NOTES = {
         " written without looking at its annotation.",
         "The words of Zhuxian are those of another guideline than the People's Daily's: a part of the errors on C2 is"
         " no matter of the domain, and words of a list that are names cannot mend it.",
-    ),
-    "japanese": (
-        "Short units (SUW), of which there are few sentences: A and B are one half of them, C1 is the other half, each"
-        " half once, and C2 is always the test set, of the same domain. So words are learnt here, not a domain. The"
-        " list is that of UniDic (`unidic-lite`): its words of two characters and more, nearly all general ones, where"
-        " the paper has a list of medical terms.",
     ),
 }
 _COMMON = (

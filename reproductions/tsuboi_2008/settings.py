@@ -10,7 +10,6 @@ from reproductions.lab.corpora import new_words, of_sample, share_of, there
 from reproductions.lab.run import Setting
 from reproductions.tsuboi_2008.domain import Domain, split
 from reproductions.tsuboi_2008.methods import Method, methods
-from reproductions.tsuboi_2008.unidic import unidic_words
 from tagweave.corpus.load import load
 from tagweave.harvest.lexicon import read
 from tagweave.learning.run import Schedule
@@ -18,11 +17,9 @@ from tagweave.learning.run import Schedule
 SCHEDULE = Schedule(12, 5)
 QUICK = Schedule(3, 2)
 SIZES = tuple(range(100, 1001, 100))
-FEW = (25, 50, 100, 200, 400)
 
 _SOURCE_SHARE = 0.145  # of the People's Daily: the 146,000 words that the paper has (Table 2)
 _DEV_SHARE = 0.25
-_JAPANESE_SHARE = 0.8  # of the half of the sentences that is the source: A, the rest is B
 
 Fold = Setting[Domain, Method]
 
@@ -42,20 +39,6 @@ def _chinese(folder: Path | None) -> list[Fold]:
         for number, (asked, test) in enumerate([(one, other), (other, one)], 1)
     ]
     return _folds(domains, SIZES)
-
-
-def _japanese(folder: Path | None) -> list[Fold]:
-    """Short units, from half of the sentences that there are and from words of UniDic in the other half."""
-    if folder is None:
-        return _sample()
-    units = there(folder / "ja" / "gsd-suw")
-    test, words = load(f"words={units / 'test.conllu'}"), unidic_words()
-    one, other = split(load(f"words={units / 'dev.conllu'}"), 0.5)
-    domains = [
-        Domain(f"ja/gsd-suw {number}", *split(own, _JAPANESE_SHARE), asked, test, words, SCHEDULE)
-        for number, (own, asked) in enumerate([(one, other), (other, one)], 1)
-    ]
-    return _folds(domains, FEW)
 
 
 def _sample() -> list[Fold]:
@@ -81,5 +64,5 @@ def _drawn(domain: Domain, _seed: int) -> Domain:
     return domain
 
 
-PARTS: dict[str, Callable[[Path | None], list[Fold]]] = {"chinese": _chinese, "japanese": _japanese}
-"""What a command may ask for: Figure 3 for Chinese, and for Japanese."""
+PARTS: dict[str, Callable[[Path | None], list[Fold]]] = {"chinese": _chinese}
+"""What a command may ask for: Figure 3, for Chinese."""

@@ -35,21 +35,17 @@ def _tags(corpus: Corpus) -> list[str]:
 
 
 def _li(pair: Any, method: Any, seed: int) -> dict[str, Any]:
-    test = pair.target.test
-    certainty = [[1 / (1 + at) for at in range(len(sentence))] for sentence in test]
-    return made_up({"dev": _tags(pair.target.dev), "test": _tags(test)}, method, seed, certainty=certainty)
+    return made_up({"dev": _tags(pair.target.dev), "test": _tags(pair.target.test)}, method, seed)
 
 
 def _liu(domain: Any, method: Any, seed: int) -> dict[str, Any]:
     counts = {"sentences": 10 * len(method.partial), "marked": 30 * len(method.partial)}
-    chosen = {"chosen": method.chosen[seed % len(method.chosen)].name} if method.chosen else {}
-    texts = {**domain.gold, **({"marked pages": domain.natural.corpus} if len(domain.natural.corpus) else {})}
-    return made_up({part: of_words(corpus) for part, corpus in texts.items()}, method, seed, **counts, **chosen)
+    return made_up({part: of_words(corpus) for part, corpus in domain.gold.items()}, method, seed, **counts)
 
 
 def _sun(pair: Any, method: Any, seed: int) -> dict[str, Any]:
     lines = {part: [answer(each, corpus.guideline) for each in corpus] for part, corpus in pair.gold.items()}
-    return made_up({**lines, "given": lines["test"]}, method, seed)
+    return made_up(lines, method, seed)
 
 
 PAPERS: dict[str, tuple[Study[Any, Any], Cell]] = {

@@ -25,8 +25,8 @@ from tagweave.learning.run import SILENCE, Callback
 CELLS: list[tuple[Study[Any, Any], str, Any]] = [
     (JIANG_2015, "models", of_jiang.MODEL_2),
     (LI_2015, "tagging", of_li.CONVERTED),
-    (LIU_2014, "lexicon", of_liu.COLUMNS),
-    (SUN_WAN_2012, "retraining", of_sun_wan.BOTH_AGAIN),
+    (LIU_2014, "raw-text", of_liu.PHRASES),
+    (SUN_WAN_2012, "stacking", of_sun_wan.PIECES),
     (TSUBOI_2008, "chinese", of_tsuboi.PROPOSED.at(5)),
 ]
 """Of each paper one that keeps as much as any: steps of its own, labels of a source corpus, words of a lexicon."""

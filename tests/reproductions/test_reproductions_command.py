@@ -18,21 +18,21 @@ def test_the_list_has_a_line_for_every_study(capsys: pytest.CaptureFixture[str])
     main(["--list"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == names()
-    assert {"li-2015", "missing-columns"} <= set(names())
+    assert {"li-2015", "entities"} <= set(names())
     assert "lab" not in names()
     assert all(len(line.split()) > 3 for line in lines)
 
 
 def test_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, cache = tmp_path / "out", tmp_path / "cache"
-    words = ["li-2015", "--quick", "--only", "conversion", "--seeds", "1", "--out", str(out), "--cache", str(cache)]
+    words = ["li-2015", "--quick", "--only", "tagging", "--seeds", "1", "--out", str(out), "--cache", str(cache)]
     main(words)
     first = capsys.readouterr()
-    page = (out / "li-2015-conversion.md").read_text("utf-8")
+    page = (out / "li-2015-tagging.md").read_text("utf-8")
     assert page in first.out
-    assert "    python -m reproductions li-2015 --only conversion --seeds 1 --quick\n" in page
-    assert "1/8  ctb-to-pd, baseline, seed 0\niteration 1/3" in first.err
-    assert len(list(cache.iterdir())) == 8
+    assert "    python -m reproductions li-2015 --only tagging --seeds 1 --quick\n" in page
+    assert "1/9  tagging, baseline, seed 0\niteration 1/3" in first.err
+    assert len(list(cache.iterdir())) == 9
     main(words)
     again = capsys.readouterr()
     assert again.out == first.out
@@ -57,19 +57,3 @@ def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         main(words)
     assert told in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("ignore:.*lack labels")  # the sample is small
-def test_three_guidelines_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["three-guidelines", "--quick", "--seeds", "1", "--out", str(tmp_path), "--cache", str(tmp_path / "cache")]
-    main(words)
-    page = (tmp_path / "three-guidelines.md").read_text("utf-8")
-    assert "    python -m reproductions three-guidelines --seeds 1 --quick\n" in page
-    assert [line for line in page.splitlines() if line.startswith("## Tags")] == [
-        f"## Tags of {name}" for name in ("ctb", "pd", "ud")
-    ]
-    rows = [line for line in page.splitlines() if line.startswith("| ctb, pd, ud | **")]
-    assert len(rows) == 3 and len({row.split("**")[1] for row in rows}) == 3
-    scores = capsys.readouterr().out
-    main(words)
-    assert (tmp_path / "three-guidelines.md").read_text("utf-8") == page and capsys.readouterr().out == scores

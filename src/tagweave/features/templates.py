@@ -288,7 +288,7 @@ _AFFIXES = tuple(f"{kind}_{n}[0]" for n in range(1, 5) for kind in ("prefix", "s
 _TYPES = ("script[0] length[0]", "category[0]")
 
 PRESETS: dict[str, Templates] = {
-    # The defaults, chosen on development data of eleven corpora of four languages (docs/results/defaults.md). With few
+    # The defaults, chosen on development data of eleven corpora of four languages. With few
     # known words, the spelling of a word says more than its neighbours: bigrams of forms, and forms two words away,
     # lost accuracy up to 10,000 tokens and gained nothing at 25,000. `first` and `last` duplicate the shortest prefix
     # and suffix, whose weights thus move twice as fast.
@@ -383,7 +383,6 @@ for _name in ("characters", "liu-2014"):
 
 PRESETS["types"] = Templates(_TYPES)
 # beside other templates of words; prefixes gain more on 1,000 sentences, and lose on large corpora
-# (docs/results/word-clusters.md)
 PRESETS["clusters"] = Templates(_grams("cluster", (-1,), (0,), (1,)))
 PRESETS["gazetteer"] = Templates(
     tuple(text for column in GAZETTEER_COLUMNS for text in _grams(column, (-1,), (0,), (1,)))

@@ -46,8 +46,8 @@ class Stacking:
     characters: bool = False
     pieces: bool = False
     # an iteration visits this many times as many words of relabelled corpora as of the target's own; 0, or a learner
-    # without batches: all of them, as in the paper. With a source fifteen times as large, sampling is better and faster
-    # (docs/results/sun-wan-2012-retraining.md).
+    # without batches: all of them, as in the paper. With a source fifteen times as large, sampling is better
+    # and faster.
     times: float = 4.0
     seed: int = 0
 

@@ -1,1 +1,0 @@
-"""What answers of annotators are worth: accuracy by their number, and by which words are asked for."""

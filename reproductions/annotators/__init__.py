@@ -1,1 +1,0 @@
-"""Simulated annotators: how many tasks are agreed on, and how much of that is right."""

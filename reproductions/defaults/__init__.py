@@ -1,1 +1,0 @@
-"""The usual features and learner, on 1,000 words and more of four languages."""

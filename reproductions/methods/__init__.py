@@ -1,1 +1,0 @@
-"""Every method of `tagweave train` on one task: scores, time, memory, size."""

@@ -1,1 +1,0 @@
-"""Parsers of text whose tags and FEATS are missing."""

@@ -1,1 +1,0 @@
-"""Word clusters from raw text as features of small corpora."""
