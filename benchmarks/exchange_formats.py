@@ -21,7 +21,6 @@ from pathlib import Path
 import tagweave as tw
 from benchmarks.exchange_child import Child, Taken, child
 from benchmarks.exchange_mutations import mutated
-from benchmarks.processes import ROOT
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
@@ -30,7 +29,6 @@ from tagweave.corpus.sentence import Arc, Layer, Sentence
 from tagweave.errors import is_for_users
 from tagweave.exchange.exports import TOKEN_TOOLS, TOOLS
 
-PAGE = ROOT / "docs" / "results" / "exchange-formats.md"
 MEGABYTES, SECONDS = 1024, 10
 """What a file may take that is not refused; seconds are those of the processor."""
 OUTSIDE = ("O",)
@@ -198,7 +196,7 @@ def table(rows: Iterable[tuple[str, dict[str, str], Outcomes]], mutations: int) 
 
 
 def main() -> int:
-    """Write the page; 1 if a mutated file was neither read nor refused."""
+    """Print the table; 1 if a mutated file was neither read nor refused."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutations", type=int, default=1000, help="of every format")
     number, rows = parser.parse_args().mutations, []
@@ -207,7 +205,7 @@ def main() -> int:
             cells = {each: kept(form, each, Path(folder)) for each in (*LABELS, "trees")}
             rows.append((form.name, cells, outcomes(form, number, Path(folder), process)))
             print(json.dumps([form.name, cells, rows[-1][2].counts]), *rows[-1][2].faults, sep="\n", flush=True)
-    PAGE.write_text(table(rows, number), "utf-8")
+    print(table(rows, number))
     return int(any(found.faults for _, _, found in rows))
 
 

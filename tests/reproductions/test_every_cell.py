@@ -22,6 +22,8 @@ from reproductions.tsuboi_2008.study import STUDY as TSUBOI_2008
 from tagweave.errors import CorpusError
 from tagweave.learning.run import SILENCE, Callback
 
+pytestmark = pytest.mark.slow
+
 CELLS: list[tuple[Study[Any, Any], str, Any]] = [
     (JIANG_2015, "models", of_jiang.MODEL_2),
     (LI_2015, "tagging", of_li.CONVERTED),

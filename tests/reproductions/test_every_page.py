@@ -14,6 +14,8 @@ from reproductions.li_2015.study import STUDY as LI_2015
 from reproductions.liu_2014.study import STUDY as LIU_2014
 from reproductions.sun_wan_2012.study import STUDY as SUN_WAN_2012
 
+pytestmark = pytest.mark.slow
+
 EVERY = [(each.name, part) for each in (JIANG_2015, LI_2015, LIU_2014, SUN_WAN_2012) for part in each.parts]
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from reproductions.__main__ import main, names
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
