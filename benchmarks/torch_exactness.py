@@ -81,7 +81,7 @@ def _shown(error: float) -> str:
 def main() -> None:
     """Compare, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a hundred cases of each; write no page")
+    parser.add_argument("--quick", action="store_true", help="a hundred cases of each")
     quick = parser.parse_args().quick
     torch.set_num_threads(1)  # threads wait for each other, on rows as short as these
     cases = 100 if quick else _CASES
