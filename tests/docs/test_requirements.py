@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
-from importlib.metadata import metadata, requires
+from importlib.metadata import metadata, packages_distributions, requires
 
 import pytest
 from packaging.requirements import Requirement
@@ -50,6 +52,27 @@ def _installed_with(requirement: Requirement, seen: set[str]) -> None:
             if needed.marker is None or needed.marker.evaluate({"extra": extra}):
                 needed.marker = None
                 _installed_with(needed, seen)
+
+
+def test_the_package_imports_what_users_install() -> None:
+    """What only tests need is no import of `src`: an installation without it would fail."""
+    seen: set[str] = set()
+    for text in _PROJECT["dependencies"]:
+        _installed_with(Requirement(text), seen)
+    extras = [texts for name, texts in _EXTRAS.items() if name not in ("bench", "docs", "dev")]
+    allowed = {canonicalize_name(Requirement(text).name) for texts in extras for text in texts}
+    allowed |= {name.partition("[")[0] for name in seen} | {"anyio", "srsly"}  # parts of Starlette and spaCy
+    own = sys.stdlib_module_names | {"tagweave", "compression"}  # the last one from Python 3.14 on
+    distributions = packages_distributions()
+    foreign = []
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for module in {name.partition(".")[0] for name in names} - own:
+                if allowed.isdisjoint(map(canonicalize_name, distributions.get(module, [module]))):
+                    foreign.append(f"{path.name}: {module}")
+    assert foreign == []
 
 
 def test_no_package_that_users_install_is_under_the_gpl() -> None:

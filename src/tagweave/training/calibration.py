@@ -13,9 +13,10 @@ offset, 0.053. T is not held near 1: to ask for a gain above its standard error 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from math import exp, log
+from functools import partial
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ _TOKENS = 10_000  # more tell one number no better
 _FEWEST = 50  # tokens that tell a temperature
 _RANGE = (0.25, 16.0)
 _EXACTNESS = 0.02  # of the logarithm of the temperature
+_EXACTNESS_OF_LINE = 1e-3
 _PRIOR = 0.5  # the standard deviation of the logarithm of the slope, and of the shift at `_DOUBTFUL`
 _DOUBTFUL = -1.5  # the logit that no slope changes
 _STEEPEST, _FARTHEST = 4.0, 8.0
@@ -54,8 +56,6 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
 
     The model is returned as it is if its tokens are pieces, or too few tokens have one label.
     """
-    from scipy.optimize import minimize_scalar
-
     if isinstance(model, ChainModel) and of_pieces(model):
         return model
     share, threads = min(1.0, _TOKENS / max(1, sum(corpus.tokens() for _, corpus in judged))), recipe.threads
@@ -73,9 +73,7 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
     first = answers(1.0)
     if len(first.right) < _FEWEST:
         return model
-    bounds = log(_RANGE[0]), log(_RANGE[1])
-    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": _EXACTNESS}).x
-    temperature = round(exp(float(best)), 3)
+    temperature = round(exp(_minimum(loss, log(_RANGE[0]), log(_RANGE[1]), _EXACTNESS)), 3)
     cooled = answers(temperature)
     before, after = (calibration("tokens", each.probability, each.right).error for each in (first, cooled))
     facts = {"temperature": temperature, "file": name, "tokens": len(first.right), "before": before, "after": after}
@@ -108,22 +106,41 @@ def _of_spans(judged: Judged, temperature: float, threads: int) -> dict[str, Any
 
 def fitted_line(probabilities: Sequence[float] | Floats, right: Sequence[bool] | Floats) -> tuple[float, float]:
     """Return the slope and the offset of logits that make answers right most probable, with a prior."""
-    from scipy.optimize import minimize
-
     p, is_right = np.clip(np.array(probabilities), _TINY, 1 - _TINY), np.array(right)
 
-    def line(turned: Floats) -> tuple[float, float]:
-        slope = exp(turned[0])
-        return slope, turned[1] + (1 - slope) * _DOUBTFUL
+    def line(logarithm: float, shift: float) -> tuple[float, float]:
+        slope = exp(logarithm)
+        return slope, shift + (1 - slope) * _DOUBTFUL
 
-    def loss(turned: Floats) -> float:
-        mapped = calibrated_spans(p, *line(turned))
+    def loss(logarithm: float, shift: float) -> float:
+        mapped = calibrated_spans(p, *line(logarithm, shift))
         of_answers = np.log(np.maximum(np.where(is_right, mapped, 1 - mapped), _TINY)).sum()
-        return float((turned**2).sum() / (2 * _PRIOR**2) - of_answers)
+        return float((logarithm**2 + shift**2) / (2 * _PRIOR**2) - of_answers)
 
-    bounds = [(-log(_STEEPEST), log(_STEEPEST)), (-_FARTHEST, _FARTHEST)]
-    slope, offset = line(minimize(loss, np.zeros(2), method="L-BFGS-B", bounds=bounds).x)
-    return round(slope, 3), round(float(offset), 3)
+    def best_shift(logarithm: float) -> float:
+        return _minimum(partial(loss, logarithm), -_FARTHEST, _FARTHEST, _EXACTNESS_OF_LINE)
+
+    steepest = log(_STEEPEST)
+    logarithm = _minimum(lambda at: loss(at, best_shift(at)), -steepest, steepest, _EXACTNESS_OF_LINE)
+    slope, offset = line(logarithm, best_shift(logarithm))
+    return round(slope, 3), round(offset, 3)
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float, exactness: float) -> float:
+    """Return where a function with one minimum has it, by golden-section search (Kiefer 1953)."""
+    ratio = (sqrt(5) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    of_left, of_right = function(left), function(right)
+    while high - low > exactness:
+        if of_left <= of_right:
+            high, right, of_right = right, left, of_left
+            left = high - ratio * (high - low)
+            of_left = function(left)
+        else:
+            low, left, of_left = left, right, of_right
+            right = low + ratio * (high - low)
+            of_right = function(right)
+    return (low + high) / 2
 
 
 def _joined(several: Iterable[Answers]) -> Answers:
