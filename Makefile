@@ -21,7 +21,7 @@ NEEDS := pyproject.toml constraints.txt
 help:
 	@echo 'make demo    see what tagweave does, on the bundled sample, in a minute or two'
 	@echo 'make test    run the tests, but for those marked as slow'
-	@echo 'make test-all  run all tests, slow ones, too'
+	@echo 'make test-all  run all tests, slow ones and those of test-tools, too'
 	@echo 'make test-tools  run doccano and Label Studio (from PyPI) with what tagweave exchanges with them'
 	@echo 'make lint    ruff, mypy, the order of imports, and the workflows of continuous integration'
 	@echo 'make lock    write locks/*.txt anew, after a change of constraints.txt: digests of all packages'
@@ -37,7 +37,7 @@ demo: $(INSTALLED)
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow' $(if $(filter never,$(SKIPS)),--no-skips)
 
-test-all: $(INSTALLED_DEV)
+test-all: $(INSTALLED_DEV) test-tools
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter never,$(SKIPS)),--no-skips)
 
 # doccano and Label Studio, each in an environment of its own, and exactly as locked; doccano needs Python 3.11.

@@ -7,6 +7,8 @@ import pytest
 
 from benchmarks.check import average_precision
 
+pytestmark = pytest.mark.slow
+
 
 def test_precision_is_averaged_over_the_wrong_tokens() -> None:
     scores, is_wrong = np.array([0.9, 0.1, 0.8, 0.4]), np.array([True, True, False, False])

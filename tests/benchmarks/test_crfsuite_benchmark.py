@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.crfsuite import LIMITS, learned, listed, page, prepared, read, single
 
+pytestmark = pytest.mark.slow
+
 ROWS = "Otters NNS B-NP\nswim VBP B-VP\n\nThe DT B-NP\nold JJ I-NP\nheron NN I-NP\nwaits VBZ B-VP\n\n"
 
 

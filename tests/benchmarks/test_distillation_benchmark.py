@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.distillation import best
 
+pytestmark = pytest.mark.slow
+
 LABELS = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
 
 

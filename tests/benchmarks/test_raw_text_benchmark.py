@@ -11,6 +11,8 @@ from benchmarks.raw_text_measure import segmented, timed, write_text
 from benchmarks.raw_text_training import TRAINERS
 from tagweave.corpus import sample
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from starlette.routing import Route
 from benchmarks.serve_load import load, requests
 from tagweave.web import listening, server
 
+pytestmark = pytest.mark.slow
+
 SEEN: list[object] = []
 
 

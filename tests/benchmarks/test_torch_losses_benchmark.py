@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks import torch_losses, torch_losses_measure
 
+pytestmark = pytest.mark.slow
+
 
 def test_both_modules_have_the_same_loss_and_the_page_their_times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_losses_measure, "_SECONDS", 0.0)
