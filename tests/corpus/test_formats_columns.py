@@ -135,3 +135,11 @@ def test_forms_are_attributes_where_there_are_none():
     assert written_attributes(sentence) == "X\ta\\:b\n?\tc\\\\d\n\n"
     (again,) = read_attributes(written_attributes(sentence))
     assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
+
+
+def test_a_sentence_is_read_no_farther_than_its_blank_line() -> None:
+    """A pipe is answered sentence by sentence, also where blank lines have blanks; else time is quadratic, too."""
+    for blank in ("", " ", "\t "):
+        lines = iter(["a\tX", blank, "b\tY", blank, "c\tZ"])
+        assert next(columns.read(lines)).forms == ("a",)
+        assert next(lines) == "b\tY"

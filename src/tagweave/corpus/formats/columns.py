@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain, pairwise
+from itertools import pairwise, takewhile
 from operator import methodcaller
 from sys import intern
 from typing import IO, NamedTuple
@@ -55,6 +55,8 @@ _COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
 _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
 _count_tabs = methodcaller("count", "\t")
+_content = methodcaller("strip", " \t")
+"""What a row has beside the blanks around it; nothing in a blank line."""
 
 
 def _candidates(field: str) -> Candidates:
@@ -153,26 +155,19 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
     comments: list[tuple[int, str]] = []
     number = 0
     following = iter(lines)
-    while (line := next(following, None)) is not None:
+    for line in following:
         number += 1
-        if _is_blank(line):
+        if not _content(line):
             continue
         if _COMMENT.match(line) or line.startswith(_DOCUMENT):
             comments.append((number, line))
             continue
-        rows = [line, *iter(following.__next__, "")]  # up to an empty line, all at once
-        if not all(map(str.strip, rows)) and (blank := next(filter(_is_blank, rows), None)) is not None:
-            at = rows.index(blank)
-            rows, following = rows[:at], chain(rows[at + 1 :], [""], following)
+        rows = [line, *takewhile(_content, following)]  # with the blank line, which is not among them
         yield _Block(comments, rows, number)
         comments = []
         number += len(rows)
     if comments:
         yield _Block(comments, [], comments[-1][0])
-
-
-def _is_blank(line: str) -> bool:
-    return not line.strip(" \t")
 
 
 def _layer(fields: Sequence[str], candidates: Callable[[str], Candidates], location: Location) -> Layer:
