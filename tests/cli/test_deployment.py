@@ -21,6 +21,7 @@ from serving import serving
 
 NGINX, OPENSSL = (shutil.which(name) or shutil.which(name, path="/usr/sbin") for name in ("nginx", "openssl"))
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
     pytest.mark.skipif(OPENSSL is None, reason="openssl is not installed"),
 ]

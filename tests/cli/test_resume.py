@@ -56,10 +56,10 @@ for times, between, *options in runs:
 @pytest.mark.parametrize(
     ("options", "part", "iterations"),
     [
-        ("--dev {dev} --patience 4", "", 3),
-        ("--learner lbfgs", "", 3),
-        ("--source {words} --sample 10,15", ".source-1", 9),
-        ("--source {words} --sample 10,15 --narrow 0 --guided 0", ".mapping", 6),
+        pytest.param("--dev {dev} --patience 4", "", 3, marks=pytest.mark.slow),
+        pytest.param("--learner lbfgs", "", 3, marks=pytest.mark.slow),
+        pytest.param("--source {words} --sample 10,15", ".source-1", 9, marks=pytest.mark.slow),
+        pytest.param("--source {words} --sample 10,15 --narrow 0 --guided 0", ".mapping", 6, marks=pytest.mark.slow),
         ("--source {words} --method stacked", ".source", 6),
     ],
     ids=["adagrad", "lbfgs", "narrowed", "coupled", "stacked"],
@@ -89,7 +89,9 @@ def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path, optio
     assert names == {model.name for *_, model in cases}
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("sent", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, -signal.SIGTERM)]
+)
 def test_a_signal_keeps_the_model_and_the_state(run, corpora, tmp_path, sent, code):
     """To a process that trains; what goes on from its checkpoint ends in the model of a straight run."""
     log, model, said = tmp_path / "log", tmp_path / "m", tmp_path / "said"

@@ -41,6 +41,7 @@ def test_two_processes_answer_until_they_are_told_to_end(tagger: Path, segmenter
         assert process.stderr and process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_processes_end_with_a_parent_that_is_killed(tagger: Path) -> None:
     with served("serve", tagger, "--workers", 2) as (process, address, _):
         post(f"{address}tag", tokens=["a"])
@@ -81,6 +82,7 @@ def test_a_request_that_has_begun_is_answered(tagger: Path) -> None:
         assert process.stderr and "Traceback" not in process.stderr.read()
 
 
+@pytest.mark.slow
 def test_the_end_comes_in_time_whatever_is_computed(tagger: Path) -> None:
     with served("serve", tagger, "--most-seconds", 1, "--most-characters", 10**8) as (process, address, _):
         body = json.dumps({"text": "a b c\n" * 400_000, "probabilities": True}).encode()  # takes longer than we wait

@@ -27,6 +27,7 @@ def test_it_is_valid_and_has_no_outputs(path: Path) -> None:
     assert notebook.cells[0].source.startswith("# "), "a title"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

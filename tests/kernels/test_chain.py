@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batches import EXACT, SINGLE, Case, Sums, cases, check, run
+from pairwise import pairwise
 from tagweave.kernels import chain, products
 
 COPIES = 300
@@ -114,9 +115,10 @@ def test_lockstep_rows(lengths: list[int]) -> None:
     assert np.diff(steps).tolist() == [sum(length > t for length in lengths) for t in range(len(steps) - 1)]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("rows", [0, 1, 3, 4, 41])
-@pytest.mark.parametrize("labels", [1, 2, 3, 4, 5, 9, 13, 24, 30, 44, 77, 1031])
+@pytest.mark.parametrize(
+    ("dtype", "rows", "labels"),
+    pairwise([np.float64, np.float32], [0, 1, 3, 4, 41], [1, 2, 3, 4, 5, 9, 13, 24, 30, 44, 77, 1031]),
+)
 def test_multiply(dtype: type, rows: int, labels: int) -> None:
     rng = np.random.default_rng(rows)
     left, right = rng.random((rows, labels)).astype(dtype), rng.random((labels, labels)).astype(dtype)
@@ -128,9 +130,14 @@ def test_multiply(dtype: type, rows: int, labels: int) -> None:
         np.testing.assert_allclose(out, left @ right, rtol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("labels", [4, 5, 9, 24, 30, 44, 77])
-@pytest.mark.parametrize("steps", [[0, 70, 140], [0, 80, 150, 151, 152], [0, 1, 2], [0, 5], [0]])
+@pytest.mark.parametrize(
+    ("dtype", "labels", "steps"),
+    pairwise(
+        [np.float64, np.float32],
+        [4, 5, 9, 24, 30, 44, 77],
+        [[0, 70, 140], [0, 80, 150, 151, 152], [0, 1, 2], [0, 5], [0]],
+    ),
+)
 def test_row_products(dtype: type, labels: int, steps: list[int]) -> None:
     rng, rows = np.random.default_rng(labels), steps[-1]
     alpha, beyond = rng.random((2, rows, labels)).astype(dtype)
@@ -145,9 +152,12 @@ def _every_label(rows: int, labels: int) -> chain.Lists:
     return chain.Lists(np.arange(0, rows * labels + 1, labels), np.tile(np.arange(labels, dtype=np.int32), rows))
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("lists", [chain.ALL, _every_label(30, 5)])
-@pytest.mark.parametrize("steps", [[0, 20, 30], [0, 12, 21, 27, 30], [0, 2, 4, 30], [0, 30], [0]])
+@pytest.mark.parametrize(
+    ("sign", "lists", "steps"),
+    pairwise(
+        [1, -1], [chain.ALL, _every_label(30, 5)], [[0, 20, 30], [0, 12, 21, 27, 30], [0, 2, 4, 30], [0, 30], [0]]
+    ),
+)
 def test_add_pairs_adds_the_rows_from_the_second_step_on(sign: int, lists: chain.Lists, steps: list[int]) -> None:
     rng = np.random.default_rng(0)
     alpha, beyond, pairs = rng.random((30, 5)), rng.random((30, 5)), np.ones((5, 5))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pairwise import pairwise
 from tagweave.kernels import weight_vectors
 
 Y = 5
@@ -53,9 +54,9 @@ def pairs(p: dict, first: int, last: int) -> list[tuple[int, int, int]]:
     return found
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("dense", [True, False])
-@pytest.mark.parametrize("span", [(0, 9), (2, 5), (4, 4)])
+@pytest.mark.parametrize(
+    ("dtype", "dense", "span"), pairwise([np.float32, np.float64], [True, False], [(0, 9), (2, 5), (4, 4)])
+)
 def test_scores_and_their_transpose(span: tuple[int, int], dense: bool, dtype: type) -> None:
     for seed in range(5):
         p = draw(seed, dense, dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from pairwise import pairwise
 from tagweave.learning.full_batch import LBFGS, ConjugateGradient, Rprop
 from tagweave.learning.trainer import Trainer, TrainerState
 
@@ -145,7 +146,7 @@ def test_lbfgs_goes_in_the_direction_of_two_loops(memory: int) -> None:
     for _ in range(9):
         trainer.step(objective, state)
         points.append((state.weights, state.arrays["gradient"]))
-    steps, changes = ([b[i] - a[i] for a, b in pairwise(points)] for i in (0, 1))
+    steps, changes = ([b[i] - a[i] for a, b in itertools.pairwise(points)] for i in (0, 1))
     for at in range(1, 9):
         own = slice(max(0, at - memory), at)
         expected = two_loops(points[at][1], steps[own], changes[own])
@@ -174,9 +175,7 @@ def test_float32_comes_close() -> None:
         assert double.regularised(weights, 0.1) == pytest.approx(optimum(double, 0.1).fun, rel=1e-4)
 
 
-@pytest.mark.parametrize("c2", [0.0, 0.1])
-@pytest.mark.parametrize("c1", [0.5, 3.0])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("c2", "c1", "seed"), pairwise([0.0, 0.1], [0.5, 3.0], range(3)))
 def test_owlqn_meets_the_conditions_of_the_optimum(c1: float, c2: float, seed: int) -> None:
     """0 is a subgradient of F: g + c1 sign(w) = 0 where w is not 0, and |g| <= c1 where it is."""
     objective = Logistic.random(seed, rows=40, size=12)

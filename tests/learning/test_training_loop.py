@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from convex import SETTINGS, Logistic, order_of
 
+from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.rules import ArrayRule
@@ -141,9 +142,7 @@ def test_every_learner_reports_a_loss_that_is_not_finite(name: str) -> None:
 # Interrupted and resumed
 
 
-@pytest.mark.parametrize("scored", [True, False])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(("scored", "dtype", "name"), pairwise([True, False], [np.float32, np.float64], SETTINGS))
 def test_resuming_after_any_iteration_changes_nothing(name: str, dtype: Any, scored: bool, tmp_path: Path) -> None:
     objective, last = Logistic.random(8, dtype=dtype), 6
     goal = np.linspace(-1, 1, objective.size)

@@ -17,6 +17,7 @@ import pytest
 
 import naive
 from pairing import pair, weight_numbers
+from pairwise import pairwise
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
@@ -102,9 +103,7 @@ def weights_of(corpus: Corpus, parameters: ChainParameters, tagger: Any) -> tupl
     return weights, len(info.state_features) + len(info.transitions)
 
 
-@pytest.mark.parametrize("all_pairs", [True, False])
-@pytest.mark.parametrize("iterations", [1, 2, 5, 30])
-@pytest.mark.parametrize("c2", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize(("all_pairs", "iterations", "c2"), pairwise([True, False], [1, 2, 5, 30], [0.0, 0.3, 2.0]))
 def test_loss_at_the_weights_that_crfsuite_logged(
     corpus: Corpus, tmp_path: Path, all_pairs: bool, iterations: int, c2: float
 ) -> None:

@@ -99,6 +99,7 @@ def test_what_is_there_is_left_out_and_a_process_that_dies_costs_only_its_own_fi
         run()
 
 
+@pytest.mark.slow
 def test_ray_begins_a_file_again_whose_worker_died(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ray: Any) -> None:
     monkeypatch.chdir(tmp_path)
     Path("in").mkdir()

@@ -27,6 +27,7 @@ class Emissions(nn.Module):
         return scores
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_labels_of_an_exported_encoder_are_the_same(tmp_path: Path) -> None:
     torch.manual_seed(0)

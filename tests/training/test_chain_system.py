@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tagged import tagged
 
+from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.evidence.layers import allowed_sets
@@ -220,9 +221,9 @@ def test_boundaries_and_tags_that_are_unknown_stay_so() -> None:
 # Whole cascades
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("choice", [PredictSelf((0.0, 0.5)), PredictSelf(filter=True)])
+@pytest.mark.parametrize(
+    ("learner", "task", "choice"), pairwise(LEARNERS, TASKS, [PredictSelf((0.0, 0.5)), PredictSelf(filter=True)])
+)
 def test_rounds_repeat_exactly(choice: PredictSelf, task: str, learner: str) -> None:
     preset = PRESETS["jiang-2015"] if task != "tag" else None
     system = system_of(task, learner, templates=preset)

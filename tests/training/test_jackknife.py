@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tagged import tagged
 
+from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
@@ -156,10 +157,10 @@ MIXED = Corpus(
 )
 
 
-@pytest.mark.parametrize("guideline", ["g", "tag", "segmentation"])
-@pytest.mark.parametrize("covered", [None, ("N",)])
-@pytest.mark.parametrize("coding", CODINGS)
-@pytest.mark.parametrize("task", ["segment", "segtag"])
+@pytest.mark.parametrize(
+    ("guideline", "covered", "coding", "task"),
+    pairwise(["g", "tag", "segmentation"], [None, ("N",)], CODINGS, ["segment", "segtag"]),
+)
 def test_words_in_characters_are_the_same_to_a_task(task: str, coding: str, covered: Any, guideline: str) -> None:
     renamed = MIXED.map(lambda sentence: replace(sentence, layers={guideline: sentence.layers["g"]}))
     words = replace(renamed, guideline=guideline, covered=covered)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tagged import Impatient, tagged
 
+from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit import Fitted, fit
@@ -28,10 +29,9 @@ def assert_same(one: Fitted, other: Fitted) -> None:
     assert one.outcome.iterations == other.outcome.iterations
 
 
-@pytest.mark.parametrize("dev", [None, DEV], ids=["last", "best"])
-@pytest.mark.parametrize("task", ["tag", "segtag"])
-@pytest.mark.parametrize("train", [KNOWN, UNKNOWN], ids=["known", "unknown"])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("dev", "task", "train", "learner"), pairwise([None, DEV], ["tag", "segtag"], [KNOWN, UNKNOWN], LEARNERS)
+)
 def test_stopped_and_resumed(learner: str, train: Corpus, task: str, dev: Corpus | None, tmp_path: Path) -> None:
     recipe = Recipe(Task(task), learner=learner, settings={"rate": 0.1} if learner == "sgd" else {})
     whole = fit([train], recipe, dev, Run(Schedule(ITERATIONS)))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tagged import Impatient
 
+from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import ArcTemplates
@@ -58,9 +59,7 @@ def assert_same(one: Fitted, other: Fitted) -> None:
     assert (one.counts.crossing, one.counts.unused) == (other.counts.crossing, other.counts.unused)
 
 
-@pytest.mark.parametrize("dev", [None, DEV], ids=["last", "best"])
-@pytest.mark.parametrize("train", [FULL, PARTIAL], ids=["full", "partial"])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(("dev", "train", "learner"), pairwise([None, DEV], [FULL, PARTIAL], LEARNERS))
 def test_stopped_and_resumed(learner: str, train: Corpus, dev: Corpus | None, tmp_path: Path) -> None:
     recipe = recipe_of(learner)
     whole = fit([train], recipe, dev, Run(Schedule(ITERATIONS)))
