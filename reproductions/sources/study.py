@@ -32,8 +32,8 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
 from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources, with_aggregate
-from tagweave.sources.methods import DEFAULT
-from tagweave.sources.posterior import aggregate
+from tagweave.sources.methods import aggregate
+from tagweave.sources.options import DEFAULT
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.source_rounds import SourceRounds

@@ -18,7 +18,7 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Asks, Candidate, Purpose, Settings, Status
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.corpus.spans import Span, labels_of
+from tagweave.corpus.spans import Span, span_labels
 from tagweave.errors import CorpusError
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.learning.run import Run, Schedule
@@ -37,7 +37,7 @@ def toy(seed: int, size: int) -> Corpus:
     for number in range(size):
         forms = [WORDS[i] for i in random.integers(len(WORDS), size=6)]
         groups = [(Span(t, t + 1, "PER" if w in WORDS[:2] else "LOC"),) for t, w in enumerate(forms) if w in WORDS[:4]]
-        layer = {GUIDELINE: labels_of(groups, 6)}
+        layer = {GUIDELINE: span_labels(groups, 6)}
         sentences.append(Sentence(tuple(forms), layer, location=Location("toy.txt", number + 1)))
     return Corpus(tuple(sentences), GUIDELINE)
 
@@ -110,7 +110,7 @@ class TestByAModel:
         )
 
     def test_a_type_that_the_model_does_not_know_is_no_evidence(self, store: Store, tagger: ChainPredictor) -> None:
-        told = labels_of([(Span(0, 1, "WORK"),)], 3, None)
+        told = span_labels([(Span(0, 1, "WORK"),)], 3, None)
         corpus = Corpus((Sentence(("Ada", "London", "x"), {GUIDELINE: told}),), GUIDELINE)
         assert put_uncertain(store, corpus, tagger, 1.0) == 1
         assert asked(store)[0].candidates == next(selection.span_tasks(tagger, [raw(corpus[0])], 1.0)).candidates
@@ -139,7 +139,7 @@ def chunks(labels: tuple[str, ...]) -> list[tuple[int, int, str]]:
 
 
 class TestByACorpus:
-    PARTIAL = Sentence(FORMS, {GUIDELINE: labels_of([(ADA,), (LONDON, Span(5, 6, "ORG"))], 7, None)})
+    PARTIAL = Sentence(FORMS, {GUIDELINE: span_labels([(ADA,), (LONDON, Span(5, 6, "ORG"))], 7, None)})
 
     def test_what_it_tells_is_proposed(self, store: Store) -> None:
         known = Sentence(("a",), {GUIDELINE: (("O",),)})
@@ -154,12 +154,12 @@ class TestByACorpus:
         assert list(store.labels(GUIDELINE)) == ["LOC", "ORG", "PER"]
 
     def test_a_span_of_unknown_type_is_proposed(self, store: Store) -> None:
-        sentence = Sentence(FORMS, {GUIDELINE: labels_of([(Span(0, 2, None),)], 7, None)})
+        sentence = Sentence(FORMS, {GUIDELINE: span_labels([(Span(0, 2, None),)], 7, None)})
         put_spans(store, Corpus((sentence,), GUIDELINE))
         assert asked(store)[0].candidates == (Candidate("*", 1.0, 0, 2),)
 
     def test_o_of_covered_types_alone_is_open(self, store: Store) -> None:
-        known = Sentence(FORMS, {GUIDELINE: labels_of([(ADA,)], 7)})
+        known = Sentence(FORMS, {GUIDELINE: span_labels([(ADA,)], 7)})
         assert put_spans(store, Corpus((known,), GUIDELINE, covered=("B-PER", "I-PER", "O"))) == 1
         assert put_known_spans(store, Corpus((known,), GUIDELINE, covered=("B-PER", "O")), Purpose.GOLD, 9) == 0
         assert asked(store)[0].candidates == (Candidate("PER", 1.0, 0, 2),)
@@ -183,7 +183,7 @@ class TestKnown:
             assert task.gold is not None
             assert set(task.sentence.layers.get(GUIDELINE, (None,))) == {None}
             right = next(each for each in GOLD if each.location == task.sentence.location)
-            assert labels_of([(span,) for span in task.gold.spans], 6) == right.layers[GUIDELINE]
+            assert span_labels([(span,) for span in task.gold.spans], 6) == right.layers[GUIDELINE]
             assert bool(task.candidates) == by_model
 
 

@@ -11,7 +11,7 @@ from model_files import contents, corpora_of, write
 
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
+from tagweave.labels.mapping import CTB_PD, read_mapping
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.guide import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
@@ -165,7 +165,7 @@ def test_a_layer_that_is_named_is_the_only_one(couple, files):
 
 
 def test_a_mapping_that_the_corpora_contradict_is_refused_before_anything_is_trained(couple, files, tmp_path):
-    write_mapping(TagMapping("ctb", "pd", {("NN", "v"): 1, ("VV", "n"): 1}), tmp_path / "wrong")
+    write(tmp_path / "wrong", ["# ctb\tpd", "NN\tv", "VV\tn"])
     options = ("--mapping", tmp_path / "wrong", "--mapping", "automatic", "--prune", 0.01)
     options += ("--dev", f"{files / 'dev.tsv'}#ctb")
     lines = couple(*options, source=str(files / "dev.tsv"), code=2)
@@ -203,10 +203,8 @@ def test_mappings_of_every_kind(couple, files, tmp_path):
 
 
 def test_several_mappings_are_what_all_of_them_allow(couple, tmp_path):
-    first = TagMapping("ctb", "pd", {("NN", "n"): 1, ("NN", "vn"): 1, ("VV", "v"): 1, ("VV", "vn"): 1})
-    second = TagMapping("pd", "ctb", {("n", "NN"): 1, ("v", "NN"): 1, ("v", "VV"): 1, ("vn", "VV"): 1})
-    for name, mapping in (("a", first), ("b", second)):
-        write_mapping(mapping, tmp_path / name)
+    write(tmp_path / "a", ["# ctb\tpd", "NN\tn", "NN\tvn", "VV\tv", "VV\tvn"])
+    write(tmp_path / "b", ["# pd\tctb", "n\tNN", "v\tNN", "v\tVV", "vn\tVV"])
     model, _ = couple("--mapping", tmp_path / "a", "--mapping", tmp_path / "b")
     names = {name for name in model.space.names if name.split("&")[0] in ("NN", "VV")}
     assert {"NN&n", "VV&v", "VV&vn"} <= names and not {"NN&vn", "NN&v", "VV&n"} & names
@@ -217,8 +215,8 @@ def test_a_mapping_of_no_tag_of_the_corpora_is_told(run, tmp_path, task):
     """Of labels of characters, too, it is the tags that a mapping names."""
     for name, line in (("a", "ab/N c/V"), ("b", "ab/n c/v")):
         write(tmp_path / name, [line])
-    write_mapping(TagMapping("a", "b", {("X", "y"): 1}), tmp_path / "x")
-    write_mapping(TagMapping("a", "b", {("N", "n"): 1}), tmp_path / "n")
+    write(tmp_path / "x", ["# a\tb", "X\ty"])
+    write(tmp_path / "n", ["# a\tb", "N\tn"])
     command = ("train", "--task", task, f"a={tmp_path / 'a'}", "--source", f"b={tmp_path / 'b'}", "-o", tmp_path / "m")
     told = run(*command, *RUN, "--mapping", tmp_path / "x").stderr
     assert "warning: the mapping of a and b names no tag of these corpora: every pair is possible\n" in told

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Location, Sentence
-from tagweave.corpus.spans import Span, labels_of, spans_of
+from tagweave.corpus.spans import Span, span_labels, spans_of
 from tagweave.errors import CorpusError
 from tagweave.estimators import ChainCRF
 
@@ -29,12 +29,12 @@ ANY = ("B-*", "O")
     ],
 )
 def test_spans_as_evidence_where_all_else_is_unknown(group, labels):
-    assert labels_of([tuple(group)], 4, None) == tuple(labels)
+    assert span_labels([tuple(group)], 4, None) == tuple(labels)
 
 
 def test_spans_as_evidence_where_all_else_is_outside():
     groups = [(Span(0, 1, "X"),), (Span(1, 2, "X"),), (Span(2, None, "Y"),)]
-    assert labels_of(groups, 5) == (("B-X",), ("B-X",), ("B-Y",), ("I-Y", "O"), ("I-Y", "O"))
+    assert span_labels(groups, 5) == (("B-X",), ("B-X",), ("B-Y",), ("I-Y", "O"), ("I-Y", "O"))
 
 
 @st.composite
@@ -53,10 +53,10 @@ def layers(draw):
 @given(layers())
 def test_labels_and_spans_are_two_views_of_one_thing(drawn):
     groups, length, elsewhere = drawn
-    labels = labels_of(groups, length, elsewhere)
+    labels = span_labels(groups, length, elsewhere)
     back = spans_of(labels)
     partial = any(each is None or {*ANY} <= {*each} for each in labels)
-    assert labels_of(back, length, elsewhere if partial else ("O",)) == labels
+    assert span_labels(back, length, elsewhere if partial else ("O",)) == labels
     if all(len(group) == 1 and group[0].label != "O" for group in groups):
         assert list(back) == groups
 
@@ -82,7 +82,7 @@ def test_a_sentence_has_both_views():
 )
 def test_spans_that_labels_cannot_hold_are_refused(groups, found):
     with pytest.raises(CorpusError, match=found):
-        labels_of(groups, 3)
+        span_labels(groups, 3)
 
 
 @pytest.mark.parametrize(

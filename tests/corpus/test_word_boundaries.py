@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.characters import RAW_BLANKS
-from tagweave.exchange.tokens import TokenOffsets, tokenizer
+from tagweave.exchange.offsets import TokenOffsets
+from tagweave.exchange.tokens import tokenizer
 
 # tokens are between bars, those that are between blanks, too
 SENTENCES = """

@@ -14,7 +14,7 @@ import pytest
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.corpus.spans import Span, labels_of
+from tagweave.corpus.spans import Span, span_labels
 from tagweave.display.markup import heat, of_types
 from tagweave.display.pictures import heat_map
 from tagweave.errors import CorpusError, StreamError
@@ -55,18 +55,18 @@ class TestEvidence:
 class TestSpans:
     def test_types_alternatives_and_what_is_open(self) -> None:
         groups = [(Span(0, 1, "PER"),), (Span(2, 4, "LOC"), Span(2, 4, "ORG"))]
-        shown = Sentence(WORDS, {"ner": labels_of(groups, 5)})._repr_html_()
+        shown = Sentence(WORDS, {"ner": span_labels(groups, 5)})._repr_html_()
         assert text(shown) == "ner: Ida PER left Port Morgar LOC | ORG ."
         assert "dashed" in re.findall("<mark.*?</mark>", shown)[1]
         assert "dashed" not in re.findall("<mark.*?</mark>", shown)[0]
 
     def test_unknown_words_are_dotted_and_words_outside_are_not(self) -> None:
-        layer = labels_of([(Span(0, 1, "PER"),), (Span(4, 5, "O"),)], 5, None)
+        layer = span_labels([(Span(0, 1, "PER"),), (Span(4, 5, "O"),)], 5, None)
         shown = Sentence(WORDS, {"ner": layer})._repr_html_()
         assert re.findall(r'class="open"[^>]*>(\w+)', shown) == ["left", "Port", "Morgar"]
 
     def test_where_a_span_may_end_is_marked(self) -> None:
-        shown = Sentence(WORDS, {"ner": labels_of([(Span(2, 3, "LOC"), Span(2, 4, "LOC"))], 5)})._repr_html_()
+        shown = Sentence(WORDS, {"ner": span_labels([(Span(2, 3, "LOC"), Span(2, 4, "LOC"))], 5)})._repr_html_()
         assert '<span class="perhaps"><bdi>Morgar</bdi></span>' in shown
         assert "LOC: Port\nLOC: Port Morgar" in shown
 

@@ -13,7 +13,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import columns
 from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.spans import Span, labels_of
+from tagweave.corpus.spans import Span, span_labels
 from tagweave.harvest.options import ELSEWHERE, HarvestError
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher, tokenised
 
@@ -36,7 +36,7 @@ def by_hand(types: dict[str, set[str]], forms: list[str], elsewhere: str) -> lis
         t = t + 1 if stop is None else stop
     for i, j in found:
         touched.update(range(i, j))
-    labels = labels_of(groups, len(forms), None if elsewhere == "unknown" else ("O",))
+    labels = span_labels(groups, len(forms), None if elsewhere == "unknown" else ("O",))
     return [None if t in touched and each == ("O",) else each for t, each in enumerate(labels)]
 
 

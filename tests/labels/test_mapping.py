@@ -25,19 +25,11 @@ from tagweave.labels.mapping import (
     count_pairs,
     read_mapping,
     shipped,
-    write_mapping,
 )
 from tagweave.labels.space import collect_names
 
 ROOT = Path(__file__).parents[2]
 
-NAMES = st.text(st.characters(exclude_categories=("Cs", "Z", "Cc")), min_size=1).filter(
-    lambda name: "\ufeff" not in name
-)
-TAGS = st.sampled_from(["#", "##", "#x", "NN", "n", "-", "&", "词", '"', "\\t"]) | NAMES
-COUNTS = st.dictionaries(st.tuples(TAGS, TAGS), st.integers(1, 10**18 - 1), min_size=1, max_size=8)
-GUIDELINES = st.just(("", "")) | st.tuples(NAMES, NAMES).filter(lambda names: names[0] != names[1])
-MAPPINGS = st.builds(lambda names, counts: TagMapping(*names, counts), GUIDELINES, COUNTS)
 SMALL = st.builds(
     TagMapping,
     st.just("a"),
@@ -190,40 +182,6 @@ class TestFiles:
         with pytest.raises(CorpusError, match=re.escape(f"{tmp_path / 'm.tsv'}:{message}")):
             read(tmp_path, text)
 
-    def test_the_most_frequent_partner_is_written_first(self, tmp_path: Path) -> None:
-        write_mapping(VERBS, tmp_path / "m.tsv")
-        expected = "# ctb\tpd\nN\tn\t8\nN\tv\t1\nN\tx\t1\nV\tv\t6\nV\tx\t2\n"
-        assert (tmp_path / "m.tsv").read_bytes() == expected.encode()
-
-    @given(MAPPINGS)
-    def test_a_mapping_survives_a_file(self, mapping: TagMapping) -> None:
-        with TemporaryDirectory() as folder:
-            write_mapping(mapping, Path(folder, "m.tsv"))
-            assert read_mapping(Path(folder, "m.tsv")) == mapping
-
-    @pytest.mark.parametrize(
-        "mapping",
-        [
-            TagMapping("ctb", "pd", {("N N", "n"): 1}),
-            TagMapping("ctb", "pd", {("N", ""): 1}),
-            TagMapping("ctb", "pd", {("N\t", "n"): 1}),
-            TagMapping("ctb", "pd", {("N", "n\t3"): 1}),
-            TagMapping("ctb", "pd", {("N", "n\n"): 1}),
-            TagMapping("ctb", "pd", {("N", "\ud800"): 1}),
-            TagMapping("", "", {("\ufeffN", "n"): 1}),
-            TagMapping("ctb", "pd", {("N", "n"): 10**18}),
-            TagMapping("ctb", "", {("N", "n"): 1}),
-            TagMapping("my ctb", "pd", {("N", "n"): 1}),
-        ],
-    )
-    def test_what_cannot_be_read_back_is_not_written(self, tmp_path: Path, mapping: TagMapping) -> None:
-        path = tmp_path / "m.tsv"
-        path.write_text("as before", encoding="utf-8")
-        with pytest.raises(CorpusError, match=re.escape(f"{path}: found ")):
-            write_mapping(mapping, path)
-        assert [each.name for each in tmp_path.iterdir()] == ["m.tsv"]
-        assert path.read_text(encoding="utf-8") == "as before"
-
     @given(st.data())
     def test_a_damaged_file_is_read_as_it_stands_or_refused(self, data: st.DataObject) -> None:
         content = bytearray(CTB_PD.read_bytes()[-120:])
@@ -248,13 +206,9 @@ class TestFiles:
 
 class TestShipped:
     @pytest.mark.parametrize("name", SHIPPED)
-    def test_it_reads_and_is_written_as_it_stands(self, name: str, tmp_path: Path) -> None:
+    def test_it_reads(self, name: str) -> None:
         mapping = read_mapping(shipped(name))
         assert f"{mapping.first}-{mapping.second}" == name
-        write_mapping(mapping, tmp_path / "m.tsv")
-        text = shipped(name).read_text(encoding="utf-8")
-        without_comments = re.sub(r"(?m)^# [^\t\n]*\n", "", text)
-        assert (tmp_path / "m.tsv").read_text(encoding="utf-8") == without_comments
 
     def test_an_unknown_name_says_which_there_are(self) -> None:
         with pytest.raises(FileNotFoundError, match="no mapping 'ctb' comes with tagweave; there is ctb-pd"):

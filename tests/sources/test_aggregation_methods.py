@@ -15,14 +15,8 @@ from crowds import SPANS, of_sources, random_answers
 from tagweave.corpus.sentence import Sentence
 from tagweave.sources.answers import Answers
 from tagweave.sources.estimate import IndependentLabels, LabelChain, _likelihoods, from_votes, in_turns
-from tagweave.sources.methods import (
-    AGGREGATIONS,
-    AggregationRun,
-    MaceOptions,
-    TurnOptions,
-    sequential_prior,
-)
-from tagweave.sources.posterior import aggregate
+from tagweave.sources.methods import METHODS, aggregate, sequential_prior
+from tagweave.sources.options import AGGREGATIONS, AggregationRun, MaceOptions, TurnOptions
 from tagweave.sources.reliability import Prior, SilenceRates, log_likelihood_rows, updated
 
 FREE = ("N", "V", "X")
@@ -131,7 +125,7 @@ def test_each_method_has_its_truth_its_prior_and_its_kind_of_estimate(method, va
     prior = sequential_prior(answers, 10, 1) if method == "bsc" else one_context(1, 1)
     options = AGGREGATIONS[method].options()
     expected = in_turns(answers, truth, prior, options, AggregationRun(), variational, speaks=options.silence)
-    found = AGGREGATIONS[method].estimate(answers, options, AggregationRun())
+    found = METHODS[method](answers, options, AggregationRun())
     assert np.allclose(found.objectives, expected.objectives)
 
 
@@ -219,7 +213,7 @@ def test_unknown_methods_options_and_sources_are_refused(arguments, message):
 def test_no_turn_of_guessing_lowers_the_objective_and_answers_are_known_or_guessed(point):
     answers = random_answers(4, FREE, soft=False)
     options = MaceOptions(iterations=30, tolerance=0, restarts=2, guesses=0.5, point=point)
-    estimate = AGGREGATIONS["mace"].estimate(answers, options, AggregationRun())
+    estimate = METHODS["mace"](answers, options, AggregationRun())
     assert np.diff(estimate.objectives).min() > -1e-9
     assert estimate.objectives[-1] > estimate.objectives[0] + 1e-3
 

@@ -13,8 +13,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.sources.answers import Answers
 from tagweave.sources.estimate import IndependentLabels, LabelChain, from_votes, in_turns
-from tagweave.sources.methods import AGGREGATIONS, AggregationRun, BlendOptions, guessing_prior, sequential_prior
-from tagweave.sources.posterior import aggregate
+from tagweave.sources.methods import METHODS, aggregate, guessing_prior, sequential_prior
+from tagweave.sources.options import AggregationRun, BlendOptions
 from tagweave.sources.reliability import log_likelihood_rows, prior_term, updated
 
 LABELS = ("B-X", "O", "I-X")
@@ -69,7 +69,7 @@ def test_the_blend_is_the_mean_of_two_models_of_which_one_goes_on_from_the_other
     chain, prior = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, True), sequential_prior(answers, 10, 1)
     few = BlendOptions(iterations=10)
     second = in_turns(answers, chain, prior, few, AggregationRun(), variational=True, start=first.gamma)
-    found = AGGREGATIONS["blend"].estimate(answers, BlendOptions(), AggregationRun())
+    found = METHODS["blend"](answers, BlendOptions(), AggregationRun())
     mean = np.sqrt(first.gamma * second.gamma)
     assert np.allclose(found.gamma, mean / mean.sum(axis=1, keepdims=True))
     assert not np.allclose(first.gamma, second.gamma, atol=0.01)

@@ -10,8 +10,7 @@ from crowds import of_sources
 
 from tagweave.sources.answers import Answers
 from tagweave.sources.dependence import Opinions, _dirichlet_multinomial, merge_copies, shared_opinions
-from tagweave.sources.methods import guessing_prior
-from tagweave.sources.posterior import aggregate
+from tagweave.sources.methods import aggregate, guessing_prior
 
 LABELS = ("name", "other")
 

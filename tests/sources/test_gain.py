@@ -12,8 +12,8 @@ import tagweave as tw
 from tagweave.annotate.reliability import Confusions, expected_gain, posterior
 from tagweave.annotate.selection import STRATEGIES, least_certain
 from tagweave.annotate.task import Candidate
-from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences
-from tagweave.sources.posterior import Aggregate, questions
+from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences, questions
+from tagweave.sources.methods import Aggregate
 from tagweave.sources.reliability import Prior, Reliability
 from tagweave.training.label_errors import LabelJudge
 from tagweave.training.recipe import Recipe

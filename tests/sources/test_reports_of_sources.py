@@ -16,8 +16,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.sources.agreement import agreement
 from tagweave.sources.answers import Answers
+from tagweave.sources.gain import expected_gains, questions
 from tagweave.sources.layers import in_iob2, with_aggregate
-from tagweave.sources.posterior import aggregate, expected_gains, questions
+from tagweave.sources.methods import aggregate
 from tagweave.sources.reliability import inside_labels, source_rows, write_csv, write_json
 
 

@@ -27,7 +27,7 @@ from tagweave.corpus.files import written
 from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
-from tagweave.corpus.spans import OUTSIDE, Span, labels_of
+from tagweave.corpus.spans import OUTSIDE, Span, span_labels
 from tagweave.errors import CorpusError
 from tagweave.harvest.matching import word_marks
 
@@ -114,7 +114,7 @@ def _labels(task: AnnotationTask, answer: Answer) -> Layer:
 
 
 def _span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:
-    layer = labels_of([(span,) for span in spans], len(task.sentence), (OUTSIDE,) if is_complete else None)
+    layer = span_labels([(span,) for span in spans], len(task.sentence), (OUTSIDE,) if is_complete else None)
     return layer[task.start : task.stop]
 
 

@@ -11,7 +11,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.spans import OUTSIDE, SPANS, TAGS, labels_of
+from tagweave.corpus.spans import OUTSIDE, SPANS, TAGS, span_labels
 from tagweave.exchange.sentences import DOCUMENT, TEXT
 from tagweave.front.check import tab_separated
 from tagweave.front.exchange import write_documents
@@ -66,7 +66,7 @@ def _proposed(tasks: Sequence[AnnotationTask]) -> tuple[Sentence, ...]:
         sentence = first.sentence
         layer: list[Candidates] = [None] * len(sentence)
         if first.asks is Asks.SPANS:
-            layer = [*labels_of([(each.span,) for each in first.candidates], len(sentence))]
+            layer = [*span_labels([(each.span,) for each in first.candidates], len(sentence))]
             for each in first.candidates:
                 rest = round(1 - each.probability, 4)
                 for at in range(each.span.start, each.span.stop or 0):

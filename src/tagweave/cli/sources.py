@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, add_row, check_outputs, share
 from tagweave.cli.options import argument, flag, switch
-from tagweave.sources.methods import AGGREGATIONS, DEFAULT
+from tagweave.sources.options import AGGREGATIONS, DEFAULT
 from tagweave.streams import say
 
 if TYPE_CHECKING:

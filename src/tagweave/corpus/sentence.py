@@ -14,13 +14,11 @@ from functools import lru_cache
 from itertools import groupby
 from math import isnan
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tagweave.corpus.characters import is_text
+from tagweave.corpus.spans import Span, SpanCandidates, span_labels, spans_of
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from tagweave.corpus.spans import Span, SpanCandidates
 
 Candidates = tuple[str, ...] | None
 """The labels that a position still allows; `None` allows every label."""
@@ -178,15 +176,11 @@ class Sentence:
 
     def spans(self, layer: str) -> tuple[SpanCandidates, ...]:
         """Return the spans of a layer of labels in IOB2. Raises as `tagweave.corpus.spans.spans_of`, or KeyError."""
-        from tagweave.corpus.spans import spans_of
-
         return spans_of(self.layers[layer], self.location)
 
     def with_spans(self, layer: str, groups: Iterable[SpanCandidates], elsewhere: Candidates = ("O",)) -> Sentence:
-        """Return the sentence with a layer of spans in IOB2. Raises as `tagweave.corpus.spans.labels_of`."""
-        from tagweave.corpus.spans import labels_of
-
-        return self.with_layer(layer, labels_of(groups, len(self), elsewhere, self.location))
+        """Return the sentence with a layer of spans in IOB2. Raises as `tagweave.corpus.spans.span_labels`."""
+        return self.with_layer(layer, span_labels(groups, len(self), elsewhere, self.location))
 
     def rejecting(self, layer: str, spans: Iterable[Span]) -> Sentence:
         """Return the sentence with more spans that a layer does not have."""
@@ -202,10 +196,9 @@ class Sentence:
         return replace(self, layers=called(self.layers), heads=called(self.heads), rejected=called(self.rejected))
 
     def _repr_html_(self) -> str:
-        from tagweave.corpus.picture import sentence_html
-        from tagweave.display.markup import picture
+        from tagweave.corpus.picture import sentence_html  # only notebooks need it
 
-        return picture(sentence_html(self))
+        return sentence_html(self.forms, self.layers, self.heads, self.confidence)
 
 
 @lru_cache(1 << 16)

@@ -14,25 +14,24 @@ and the transitions of the scheme do the rest. What no group covers is `elsewher
 followed by an unknown position ends there (`chunk_schemes`).
 
 That a span is not there is no set of labels for each token, so rejected spans stand beside the layers
-(`Sentence.rejected`), and in files in comments: `# rejected = tag 1-2 PER` has the layer, the first token and the last
-one, from 1, and the type.
+(`Sentence.rejected`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from tagweave.corpus.candidates import Soft
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.errors import CorpusError
+
+Candidates = tuple[str, ...] | None
+"""The labels that a position still allows; `None` allows every label."""
+Layer = tuple[Candidates, ...]
 
 OUTSIDE = "O"
 ANY = "*"
 """The type of a span that stands for every type."""
-_REJECTED = re.compile(r"# ?rejected =")
-_IN_COMMENT = re.compile(r"(\S+) ([1-9]\d{0,8})-([1-9]\d{0,8}) (.+)")
 
 
 class Span(NamedTuple):
@@ -51,7 +50,7 @@ SpanCandidates = tuple[Span, ...]
 """The alternatives of one span; exactly one is true."""
 
 
-def labels_of(
+def span_labels(
     groups: Iterable[SpanCandidates],
     length: int,
     elsewhere: Candidates = (OUTSIDE,),
@@ -126,7 +125,7 @@ def _label_rest(labels: list[Candidates], group: SpanCandidates, end: int, elsew
 
 
 def spans_of(layer: Layer, location: tuple[str, int] = ("", 0)) -> tuple[SpanCandidates, ...]:
-    """Return the spans of labels in IOB2, from left to right: the way back from `labels_of`.
+    """Return the spans of labels in IOB2, from left to right: the way back from `span_labels`.
 
     Of a layer with unknown positions, tokens that are certainly in no span are spans of the label `O`; of a layer
     without, everything outside the spans is `O` anyway.
@@ -175,32 +174,6 @@ def _alternatives(layer: Layer, start: int, kind: str) -> Iterator[Span]:
             yield Span(start, stop, label)
         if not goes_on:
             return
-
-
-def take_rejected(
-    comments: Sequence[str], location: tuple[str, int]
-) -> tuple[tuple[str, ...], dict[str, tuple[Span, ...]]]:
-    """Split comments from those on rejected spans, and return these spans by layer."""
-    rest, rejected = [], dict[str, tuple[Span, ...]]()
-    for comment in comments:
-        if not _REJECTED.match(comment):
-            rest.append(comment)
-        elif parts := _IN_COMMENT.fullmatch(comment.partition("=")[2].strip()):
-            layer, first, last, label = parts.groups()
-            rejected[layer] = (*rejected.get(layer, ()), Span(int(first) - 1, int(last), label))
-        else:
-            raise CorpusError(f"the comment {comment!r}", "`# rejected = LAYER FIRST-LAST TYPE`", *location)
-    return tuple(rest), rejected
-
-
-def rejected_comments(sentence: Sentence, names: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield comments on the rejected spans of a sentence; `names` maps its layers to the names in the file."""
-    for layer, spans in sentence.rejected.items():
-        name = layer if names is None else names.get(layer, "")
-        if spans and len(name.split()) != 1:
-            expected = f"those of {' or '.join(names)}" if names else "the name of a layer without blanks"
-            raise sentence.error(f"rejected spans of the layer {layer!r}", expected)
-        yield from (f"# rejected = {name} {start + 1}-{stop} {label}" for start, stop, label in spans)
 
 
 SPANS: Literal["spans"] = "spans"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from unicodedata import category, combining, name, normalize
 
 from tagweave.corpus.formats import conllu
@@ -21,16 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tagweave.corpus.corpus import Corpus
-    from tagweave.evaluation.words import Segmentation
-
-    Texts = Sequence[Sentence | Segmentation]
 
 SHOWN = 12
 """How many characters or tokens a message shows from the first difference on."""
 _SHOWN_POINTS = 4
 
 
-def check_text(gold: Texts, system: Texts, gold_path: str = "", system_path: str = "") -> None:
+class Text(Protocol):
+    """The words of a sentence, and its place for messages."""
+
+    @property
+    def forms(self) -> tuple[str, ...]: ...
+    @property
+    def location(self) -> Location: ...
+
+
+def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
     """Check that both hold the same sentences, character by character; their words may differ.
 
     The paths of the corpora are used for sentences that do not know their own location.
@@ -51,7 +57,7 @@ def check_text(gold: Texts, system: Texts, gold_path: str = "", system_path: str
             )
 
 
-def check_tokens(gold: Texts, system: Texts, gold_path: str = "", system_path: str = "") -> None:
+def check_tokens(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
     """Check that both hold the same sentences with the same tokens."""
     check_text(gold, system, gold_path, system_path)
     for index, (expected, found) in enumerate(zip(gold, system, strict=True)):
@@ -123,7 +129,7 @@ def _name(location: Location, index: int, path: str) -> str:
     return f"{file}:{location.line}" if location.line else f"{file} (sentence {index + 1})"
 
 
-def _other_number(gold: Texts, system: Texts, gold_path: str, system_path: str) -> CorpusError:
+def _other_number(gold: Sequence[Text], system: Sequence[Text], gold_path: str, system_path: str) -> CorpusError:
     """Return the error for a side that ends early; its location is the first sentence too many, or the last one."""
     common = min(len(gold), len(system))
     nearest = system[min(common, len(system) - 1)].location if system else Location()

@@ -8,10 +8,11 @@ same metric.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -20,9 +21,18 @@ from tagweave.corpus.chunk_schemes import standard_labels
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
-from tagweave.evaluation.score import Measure, Result, intervals, plain, randomisation_test, wilcoxon_test
-from tagweave.evaluation.spans import SpanScores, has_spans, span_scores, spans_of_training
-from tagweave.evaluation.tables import Printed, show, tables
+from tagweave.evaluation.score import (
+    Measure,
+    Result,
+    Score,
+    Share,
+    intervals,
+    plain,
+    randomisation_test,
+    wilcoxon_test,
+)
+from tagweave.evaluation.spans import Averages, SpanScores, has_spans, span_scores, spans_of_training
+from tagweave.evaluation.tables import Printed, add_row, show, titled_table
 from tagweave.evaluation.words import WordScores, segmentations, training_words, word_scores
 
 if TYPE_CHECKING:
@@ -37,6 +47,8 @@ if TYPE_CHECKING:
     from tagweave.evaluation.calibration import Calibration
 
 Scores = Accuracy | SpanScores | WordScores | Attachment
+UNDECIDED = "(undecided)"
+_MOST_RELATIONS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +101,7 @@ class Report(Printed, Result):
 
         Ratios are in percent; `-` is an undefined ratio.
         """
-        for table in tables(self, confusions):
+        for table in _tables(self, confusions):
             title, table.title = table.title, None  # a table breaks a title that is wider than its columns
             yield cast("Text", title)
             yield table
@@ -149,38 +161,24 @@ def _have_same_labelled_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bo
     )
 
 
-class _Pair(NamedTuple):
-    """Two systems to compare by one metric."""
-
-    first: str
-    second: str
-    metric: str
-    ours: Measure
-    theirs: Measure
-
-
 def _comparisons(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
     (first, first_scores), *others = scores.items()
-    ours = first_scores.measures()
-    pairs = [
-        _Pair(first, second, name, ours[name], theirs)
-        for second, other_scores in others
-        for name, theirs in other_scores.measures().items()
-        if name in ours
-    ]
-    return tuple(comparison for comparison in map(_compare, pairs) if comparison is not None)
+    measures = first_scores.measures()
+    return tuple(
+        _compare(first, second, name, measures[name], theirs)
+        for second, second_scores in others
+        for name, theirs in second_scores.measures().items()
+        if name in measures and not np.isnan(theirs.score - measures[name].score)
+    )
 
 
-def _compare(pair: _Pair) -> Comparison | None:
-    ours, theirs = pair.ours, pair.theirs
-    metric, difference = ours.metric, theirs.score - ours.score
-    if np.isnan(difference):
-        return None
+def _compare(first: str, second: str, name: str, ours: Measure, theirs: Measure) -> Comparison:
+    metric = ours.metric
     return Comparison(
-        pair.first,
-        pair.second,
-        pair.metric,
-        difference,
+        first,
+        second,
+        name,
+        theirs.score - ours.score,
         randomisation_test(ours.counts, theirs.counts, metric),
         wilcoxon_test(metric(ours.counts.astype(np.float64)), metric(theirs.counts.astype(np.float64))),
     )
@@ -280,3 +278,133 @@ def _is_copied(gold: Corpus, name: str, system: Corpus) -> bool:
         one.forms == other.forms and _layer(one, name) == _layer(other, system.guideline)
         for one, other in zip(gold, system, strict=True)
     )
+
+
+def _tables(report: Report, confusions: int) -> Iterator[Table]:
+    yield _summary(report)
+    if report.comparisons:
+        yield _significance(report.comparisons)
+    for name, scores in report.systems.items():
+        if isinstance(scores, Attachment):
+            yield _relations(name, scores)
+        else:
+            yield from _labels(name, scores, confusions)
+    for name, kinds in report.calibrations.items():
+        yield from (_reliability(name, calibration) for calibration in kinds)
+
+
+def _summary(report: Report) -> Table:
+    """Return the figures of all systems, with the 95 % interval of each that has counts by sentence below it."""
+    columns: list[dict[str, str]] = []
+    for scores in report.systems.values():
+        column: dict[str, str] = {}
+        ends = intervals(scores.measures())
+        for name, text in _figures(scores).items():
+            column[name] = text
+            if name in ends:
+                column[f"{name}, 95 %"] = " to ".join(map(_percent, ends[name]))
+        columns.append(column)
+    against = f" against {report.gold}" if report.gold else ""
+    table = titled_table(f"{report.sentences:,} sentences{against}", ["", *report.systems], range(1, len(columns) + 1))
+    for figure in dict.fromkeys(name for column in columns for name in column):
+        add_row(table, figure, *(column.get(figure, "-") for column in columns))
+    return table
+
+
+def _figures(scores: Scores) -> dict[str, str]:
+    if isinstance(scores, Attachment):
+        ratios = {"UAS": scores.heads.f, "LAS": scores.arcs.f, "whole trees": scores.trees.value}
+        counts = {
+            "right heads": scores.heads.right,
+            "scored": scores.heads.gold,
+            "unscored": scores.unscored,
+            "gold trees that cross": scores.crossing,
+        }
+    elif isinstance(scores, SpanScores):
+        ratios = _ratios(scores.spans, "") | _ratios(scores.macro, "macro ") | _ratios(scores.unseen, "unseen ")
+        ratios |= {"partial overlap F": scores.partial.f, "type only F": scores.type_only.f}
+        ratios["accuracy"] = scores.accuracy.value
+        counts = {
+            "right": scores.spans.right,
+            "gold spans": scores.spans.gold,
+            "system spans": scores.spans.system,
+            "unscored spans": scores.unscored,
+            "ambiguous": scores.ambiguous,
+            "undecided tokens": scores.undecided,
+        }
+    elif isinstance(scores, Accuracy):
+        ratios = {"accuracy": scores.tokens.value} | _vocabulary(scores.oov, scores.iv, "accuracy")
+        counts = {
+            "right": scores.tokens.right,
+            "scored": scores.tokens.total,
+            "unscored": scores.unscored,
+            "ambiguous": scores.ambiguous,
+            "undecided": scores.undecided,
+        }
+    else:
+        ratios = _ratios(scores.words, "") | _ratios(scores.tagged.words if scores.tagged else None, "tagged ")
+        ratios |= _vocabulary(scores.oov, scores.iv, "recall")
+        counts = {"unscored characters": scores.unscored, "undecided": scores.undecided}
+    return {name: _percent(value) for name, value in ratios.items()} | {name: str(n) for name, n in counts.items()}
+
+
+def _ratios(score: Score | Averages | None, prefix: str) -> dict[str, float]:
+    if score is None:
+        return {}
+    return {f"{prefix}precision": score.precision, f"{prefix}recall": score.recall, f"{prefix}F": score.f}
+
+
+def _vocabulary(oov: Share | None, iv: Share | None, what: str) -> dict[str, float]:
+    return {f"{name} {what}": share.value for name, share in (("OOV", oov), ("IV", iv)) if share is not None}
+
+
+def _percent(value: float) -> str:
+    return "-" if math.isnan(value) else f"{100 * value:.2f}"
+
+
+def _significance(comparisons: tuple[Comparison, ...]) -> Table:
+    columns = ["first", "second", "metric", "second - first", "p (randomisation)", "p (Wilcoxon)"]
+    table = titled_table("Significance", columns, range(3, 6))
+    for item in comparisons:
+        difference = f"{100 * item.difference:+.2f}"
+        p_values = f"{item.randomisation:.4g}", f"{item.wilcoxon:.4g}"
+        add_row(table, item.first, item.second, item.metric, difference, *p_values)
+    return table
+
+
+def _relations(name: str, scores: Attachment) -> Table:
+    table = titled_table(f"{name}: relations", ["relation", "UAS", "support"], range(1, 3))
+    for relation, share in sorted(scores.relations.items(), key=lambda item: -item[1].total)[:_MOST_RELATIONS]:
+        add_row(table, relation, _percent(share.value), str(share.total))
+    return table
+
+
+def _labels(name: str, scores: Accuracy | SpanScores | WordScores, confusions: int) -> Iterator[Table]:
+    labelled = scores.tagged if isinstance(scores, WordScores) else scores
+    if labelled is None:
+        return
+    what = "type" if isinstance(scores, SpanScores) else "label"
+    table = titled_table(f"{name}: {what}s", [what, "precision", "recall", "F", "support"], range(1, 5))
+    for label, score in labelled.labels.items():
+        add_row(table, label, *map(_percent, (score.precision, score.recall, score.f)), str(score.gold))
+    yield table
+    if most := labelled.confusions[:confusions]:
+        table = titled_table(f"{name}: confusions", ["gold", "system", "count"], range(2, 3))
+        for confusion in most:
+            add_row(table, confusion.gold, confusion.system or UNDECIDED, str(confusion.count))
+        yield table
+
+
+def _reliability(name: str, calibration: Calibration) -> Table:
+    """Return a table of the bins of a model's answers; empty bins are left out."""
+    what = calibration.of
+    table = titled_table(
+        f"{name}: reliability of {what}, expected calibration error {calibration.error:.3f}",
+        ["probability", what, "mean probability", "right"],
+        range(1, 4),
+    )
+    for bin_ in calibration.bins:
+        if bin_.count:
+            shares = _percent(bin_.probability), _percent(bin_.right)
+            add_row(table, f"{bin_.low:.1f} to {bin_.high:.1f}", f"{bin_.count:,}", *shares)
+    return table

@@ -1,31 +1,20 @@
-"""Tables on a console: as wide as the terminal, or without one as wide as the tables; and the tables of a report."""
+"""Tables on a console: as wide as the terminal, or without one as wide as the tables."""
 
 from __future__ import annotations
 
-import math
 import os
 from io import StringIO
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.characters import printable
-from tagweave.evaluation.accuracy import Accuracy
-from tagweave.evaluation.attachment import Attachment
-from tagweave.evaluation.score import intervals
-from tagweave.evaluation.spans import SpanScores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from tagweave.evaluation.report import Report, Scores
-    from tagweave.evaluation.score import Measure, Score, Share
-    from tagweave.evaluation.spans import Averages
-
-UNDECIDED = "(undecided)"
-_MOST_RELATIONS = 15
 _WIDE = 1000  # characters, wider than any table
 
 
@@ -93,123 +82,3 @@ def add_row(table: Table, *cells: str | Iterable[str]) -> None:
 
     lines = ([cell] if isinstance(cell, str) else cell for cell in cells)
     table.add_row(*(Text("\n".join(map(printable, each))) for each in lines))
-
-
-def tables(report: Report, confusions: int) -> Iterator[Table]:
-    """Yield the summary, the comparisons if there are any, and for each system its labels and its confusions."""
-    yield _summary(report)
-    if report.comparisons:
-        columns = ["first", "second", "metric", "second - first", "p (randomisation)", "p (Wilcoxon)"]
-        table = titled_table("Significance", columns, range(3, 6))
-        for item in report.comparisons:
-            difference = f"{100 * item.difference:+.2f}"
-            p_values = f"{item.randomisation:.4g}", f"{item.wilcoxon:.4g}"
-            add_row(table, item.first, item.second, item.metric, difference, *p_values)
-        yield table
-    for name, scores in report.systems.items():
-        if isinstance(scores, Attachment):
-            table = titled_table(f"{name}: relations", ["relation", "UAS", "support"], range(1, 3))
-            for relation, share in sorted(scores.relations.items(), key=lambda item: -item[1].total)[:_MOST_RELATIONS]:
-                add_row(table, relation, _percent(share.value), str(share.total))
-            yield table
-            continue
-        labelled = scores if isinstance(scores, Accuracy | SpanScores) else scores.tagged
-        if labelled is None:
-            continue
-        what = "type" if isinstance(scores, SpanScores) else "label"
-        table = titled_table(f"{name}: {what}s", [what, "precision", "recall", "F", "support"], range(1, 5))
-        for label, score in labelled.labels.items():
-            add_row(table, label, *map(_percent, (score.precision, score.recall, score.f)), str(score.gold))
-        yield table
-        if most := labelled.confusions[:confusions]:
-            table = titled_table(f"{name}: confusions", ["gold", "system", "count"], range(2, 3))
-            for confusion in most:
-                system = UNDECIDED if confusion.system is None else confusion.system
-                add_row(table, confusion.gold, system, str(confusion.count))
-            yield table
-    yield from _reliability(report)
-
-
-def _reliability(report: Report) -> Iterator[Table]:
-    """Yield a table of the bins of each model's answers; empty bins are left out."""
-    for name, kinds in report.calibrations.items():
-        for each in kinds:
-            title = f"{name}: reliability of {each.of}, expected calibration error {each.error:.3f}"
-            table = titled_table(title, ["probability", each.of, "mean probability", "right"], range(1, 4))
-            for bin_ in each.bins:
-                if bin_.count:
-                    shares = _percent(bin_.probability), _percent(bin_.right)
-                    add_row(table, f"{bin_.low:.1f} to {bin_.high:.1f}", f"{bin_.count:,}", *shares)
-            yield table
-
-
-def _summary(report: Report) -> Table:
-    against = f" against {report.gold}" if report.gold else ""
-    columns = [_with_intervals(_figures(scores), scores.measures()) for scores in report.systems.values()]
-    numbers = range(1, len(columns) + 1)
-    table = titled_table(f"{report.sentences:,} sentences{against}", ["", *report.systems], numbers)
-    for figure in dict.fromkeys(name for column in columns for name in column):
-        add_row(table, figure, *(column.get(figure, "-") for column in columns))
-    return table
-
-
-def _with_intervals(figures: Mapping[str, str], measures: Mapping[str, Measure]) -> dict[str, str]:
-    """Return figures with the 95 % interval of each that has counts by sentence in the next line."""
-    ends, shown = intervals(measures), {}
-    for name, text in figures.items():
-        shown[name] = text
-        if name in ends:
-            low, high = map(_percent, ends[name])
-            shown[f"{name}, 95 %"] = f"{low} to {high}"
-    return shown
-
-
-def _figures(scores: Scores) -> dict[str, str]:
-    if isinstance(scores, Attachment):
-        ratios = {"UAS": scores.heads.f, "LAS": scores.arcs.f, "whole trees": scores.trees.value}
-        counts = {
-            "right heads": scores.heads.right,
-            "scored": scores.heads.gold,
-            "unscored": scores.unscored,
-            "gold trees that cross": scores.crossing,
-        }
-    elif isinstance(scores, SpanScores):
-        ratios = _ratios(scores.spans, "") | _ratios(scores.macro, "macro ") | _ratios(scores.unseen, "unseen ")
-        ratios |= {"partial overlap F": scores.partial.f, "type only F": scores.type_only.f}
-        ratios["accuracy"] = scores.accuracy.value
-        counts = {
-            "right": scores.spans.right,
-            "gold spans": scores.spans.gold,
-            "system spans": scores.spans.system,
-            "unscored spans": scores.unscored,
-            "ambiguous": scores.ambiguous,
-            "undecided tokens": scores.undecided,
-        }
-    elif isinstance(scores, Accuracy):
-        ratios = {"accuracy": scores.tokens.value} | _vocabulary(scores.oov, scores.iv, "accuracy")
-        counts = {
-            "right": scores.tokens.right,
-            "scored": scores.tokens.total,
-            "unscored": scores.unscored,
-            "ambiguous": scores.ambiguous,
-            "undecided": scores.undecided,
-        }
-    else:
-        ratios = _ratios(scores.words, "") | _ratios(scores.tagged.words if scores.tagged else None, "tagged ")
-        ratios |= _vocabulary(scores.oov, scores.iv, "recall")
-        counts = {"unscored characters": scores.unscored, "undecided": scores.undecided}
-    return {name: _percent(value) for name, value in ratios.items()} | {name: str(n) for name, n in counts.items()}
-
-
-def _ratios(score: Score | Averages | None, prefix: str) -> dict[str, float]:
-    if score is None:
-        return {}
-    return {f"{prefix}precision": score.precision, f"{prefix}recall": score.recall, f"{prefix}F": score.f}
-
-
-def _vocabulary(oov: Share | None, iv: Share | None, what: str) -> dict[str, float]:
-    return {f"{name} {what}": share.value for name, share in (("OOV", oov), ("IV", iv)) if share is not None}
-
-
-def _percent(value: float) -> str:
-    return "-" if math.isnan(value) else f"{100 * value:.2f}"

@@ -19,10 +19,9 @@ from pathlib import Path, PurePosixPath
 
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError, shortened
-from tagweave.exchange.counting import hint
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.members import ExportFile, members, refuse_link, unique, write_zip
-from tagweave.exchange.tokens import Places
+from tagweave.exchange.offsets import Places, hint
 
 _BOUND = re.compile(r"T\S*\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
 _OTHERS = {

@@ -24,8 +24,8 @@ from tagweave.corpus.spans import OUTSIDE, Span
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import TokenTool, single
 from tagweave.exchange.members import UNPACKED, ExportFile, library, members
+from tagweave.exchange.offsets import TokenOffsets
 from tagweave.exchange.sentences import DOCUMENT, TEXT, place_comments
-from tagweave.exchange.tokens import TokenOffsets
 
 UPOS, XPOS, HEAD, ENTITIES = "upos", "xpos", "head", "entities"
 _TEXTS = ("ORTH", "POS", "TAG", "LEMMA", "MORPH", "DEP", "ENT_TYPE")

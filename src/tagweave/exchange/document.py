@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.exchange.counting import are_words, hint
+from tagweave.exchange.offsets import are_words, hint
 from tagweave.exchange.quotations import Tally
 
 SKIPPED = ("ignored answers", "skipped annotations")

@@ -31,9 +31,9 @@ from typing import IO, Any, TypeVar
 from tagweave.corpus.files import LONGEST, read_lines
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError, shortened
-from tagweave.exchange.counting import hint
 from tagweave.exchange.document import SKIPPED, Document, Mark, Tool, layer_name, with_skipped
 from tagweave.exchange.members import Allowance
+from tagweave.exchange.offsets import hint
 
 Kind = TypeVar("Kind")
 _BLANKS = re.compile(r"[ \t\n]*")

@@ -27,10 +27,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from tagweave.errors import shortened
-from tagweave.exchange.counting import ways
 from tagweave.exchange.document import SKIPPED, Document, Mark, Tool, layer_name
 from tagweave.exchange.json_exports import Values, read_objects, shown
-from tagweave.exchange.tokens import Places, without_blanks
+from tagweave.exchange.offsets import Places, ways, without_blanks
 
 _ANNOTATIONS = ("annotations", "completions")
 _BESIDE = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # the data of JSON-MIN

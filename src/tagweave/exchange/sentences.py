@@ -20,10 +20,10 @@ from tagweave.corpus.load import key_and_value
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, FoundSpan, Span, layer_of, spans_of
 from tagweave.errors import shortened
-from tagweave.exchange.counting import are_words, hint
 from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.offsets import Places, TokenOffsets, are_words, hint
 from tagweave.exchange.quotations import Tally
-from tagweave.exchange.tokens import Offsets, Places, Tokenizer, TokenOffsets, lines
+from tagweave.exchange.tokens import Offsets, Tokenizer, lines
 
 Misalignment = Literal["error", "widen", "unknown"]
 Unmarked = Literal["outside", "unknown", "empty-unknown"]

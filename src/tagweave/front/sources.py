@@ -14,7 +14,7 @@ from tagweave.corpus.sentence import kind_of
 from tagweave.errors import CorpusError, SourceError
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.sources.functions import PythonFunction, labelling_function
-from tagweave.sources.methods import AGGREGATIONS, DEFAULT
+from tagweave.sources.options import AGGREGATIONS, DEFAULT
 from tagweave.streams import say
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from tagweave.sources.answers import Answers
     from tagweave.sources.functions import LabellingFunction, Progress
-    from tagweave.sources.posterior import Aggregate, Question
+    from tagweave.sources.gain import Question
+    from tagweave.sources.methods import Aggregate
 
 _SHOWN = 60  # sources in a picture
 _NAMED = 5  # sources in a line
@@ -53,7 +54,7 @@ class Aggregated:
 
     def questions(self, count: int) -> list[Question]:
         """The sentences that deserve another annotator most, by what their answers would tell on average."""
-        from tagweave.sources.posterior import questions
+        from tagweave.sources.gain import questions
 
         return questions(self.result, self.sentence_ptr, count)
 
@@ -127,7 +128,7 @@ def aggregate(
     check_there(*(fspath(path) for path in paths))
     from tagweave.sources.answers import Answers
     from tagweave.sources.layers import SourceCorpus, alike_layers, in_iob2, load_sources, with_aggregate
-    from tagweave.sources.posterior import aggregate as combine
+    from tagweave.sources.methods import aggregate as combine
 
     if isinstance(files, Corpus):
         names = alike_layers(files) if sources is None else sources.split(",") if isinstance(sources, str) else sources

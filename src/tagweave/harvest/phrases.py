@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.gazetteer import Gazetteer
 from tagweave.corpus.sentence import Candidates, Location, Sentence
-from tagweave.corpus.spans import Span, labels_of
+from tagweave.corpus.spans import Span, span_labels
 from tagweave.harvest.markup import sentences
 from tagweave.harvest.options import GazetteerOptions, MarkupOptions
 from tagweave.kernels import text_arrays as kernels
@@ -199,7 +199,7 @@ class WordMarkupHarvest:
                 self.sentences += 1
                 self.spans += len(spans)
                 self.known += sum(stop - start for start, stop in spans)
-                labels = labels_of([(Span(*span, None),) for span in spans], len(forms), None)
+                labels = span_labels([(Span(*span, None),) for span in spans], len(forms), None)
                 yield Sentence(forms, {LAYER: labels}, location=Location(path))
 
 

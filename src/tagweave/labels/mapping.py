@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.files import read_lines, written
+from tagweave.corpus.files import read_lines
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import CorpusError, TagweaveError
 from tagweave.labels.space import LabelSpace, View, is_wildcard
@@ -202,23 +202,6 @@ def _pair(line: str) -> tuple[tuple[str, str], int]:
     if len(fields) == 3 and not _COUNT.fullmatch(fields[2]):
         raise CorpusError(f"the count {fields[2]!r}", "a whole number from 1, of at most 18 digits")
     return (fields[0], fields[1]), int(fields[2]) if len(fields) == 3 else 1
-
-
-def write_mapping(mapping: TagMapping, path: str | Path) -> None:
-    """Write a mapping to a file, sorted by the tags of the first side, the most frequent partners first."""
-    counts = mapping.counts
-    rows = sorted(counts, key=lambda pair: (pair[0], -counts[pair], pair[1]))
-    lines = ["\t".join((*pair, str(counts[pair]))) for pair in rows]
-    header = [f"# {mapping.first}\t{mapping.second}"] if mapping.first or mapping.second else []
-    try:
-        for line in header:
-            _guidelines(line)
-        for line in lines:
-            _pair(line)
-    except CorpusError as error:
-        raise CorpusError(error.found, error.expected, str(path)) from None
-    with written(str(path)) as stream:
-        stream.writelines(f"{line}\n" for line in header + lines)
 
 
 def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]], of_spans: bool = False) -> TagMapping:

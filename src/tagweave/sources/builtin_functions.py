@@ -30,8 +30,8 @@ from tagweave.errors import CorpusError
 from tagweave.exchange import answers as quoting
 from tagweave.exchange.document import Mark
 from tagweave.exchange.json_exports import Values, read_objects
+from tagweave.exchange.offsets import TokenOffsets, without_blanks
 from tagweave.exchange.quotations import Tally
-from tagweave.exchange.tokens import TokenOffsets, without_blanks
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
 from tagweave.sources.functions import DeclaredFunction, FunctionError, LabellingFunction, stamp
 from tagweave.sources.model_functions import SpacyModel, TagweaveModel, TransformersModel

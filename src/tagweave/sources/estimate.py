@@ -27,7 +27,7 @@ import numpy as np
 from tagweave.errors import SourceError
 from tagweave.evidence.sequences import Evidence
 from tagweave.kernels.distributions import over_answers
-from tagweave.labels.transition_scheme import split_label
+from tagweave.labels.spans import UNTYPED, SpanRules
 from tagweave.sources.reliability import (
     Floats,
     Prior,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from tagweave.labels.transition_scheme import TransitionScheme
     from tagweave.sources.answers import Answers
-    from tagweave.sources.methods import AggregationRun, MaceOptions, TurnOptions
+    from tagweave.sources.options import AggregationRun, MaceOptions, TurnOptions
 
 _BLOCK = 8192  # positions whose sums are in memory at a time
 
@@ -86,7 +86,6 @@ class IndependentLabels:
     variational: bool = False
 
     def posterior(self, rows: Floats) -> _Posterior:
-        """Compute the probabilities of labels under likelihoods."""
         rows += log_probabilities(self.counts, 0, self.variational)
         top = rows.max(axis=1, keepdims=True)
         rows -= top
@@ -96,11 +95,9 @@ class IndependentLabels:
         return _Posterior(rows, float(top.sum() + np.log(total).sum()), rows.sum(axis=0))
 
     def updated(self, counts: Floats) -> IndependentLabels:
-        """Estimate the parameters from expected counts."""
         return replace(self, counts=counts + self.prior)
 
     def prior_term(self) -> float:
-        """Compute what the prior adds to the objective."""
         return prior_term(self.counts, self.prior, 0, self.variational)
 
 
@@ -130,7 +127,6 @@ class LabelChain:
         return TransitionScores.of_scores(scores[:-1], scores[-1], np.where(self.scheme.end, 0.0, -np.inf))
 
     def posterior(self, rows: Floats) -> _Posterior:
-        """Compute the probabilities of labels under likelihoods."""
         transitions, chain, gradient = self.transitions, Chain(), None
         gamma, log_z = np.zeros_like(rows), 0.0
         sentences = Evidence.unknown(self.sentence_ptr)
@@ -147,11 +143,9 @@ class LabelChain:
         return _Posterior(gamma, log_z, np.concatenate([pairs, starts[None]]))
 
     def updated(self, counts: Floats) -> LabelChain:
-        """Estimate the parameters from expected counts."""
         return replace(self, counts=counts + self.prior)
 
     def prior_term(self) -> float:
-        """Compute what the prior adds to the objective."""
         return prior_term(self.counts, self.prior, 1, self.variational)
 
     def _blocks(self) -> list[tuple[int, int]]:
@@ -325,21 +319,16 @@ def whole_spans(answers: Answers) -> NDArray[np.int32]:
 
 def _marked(answers: Answers) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of every source; of several labels at a position the first with the largest share counts."""
-    parts = [split_label(label) for label in answers.labels]
-    sentence = np.searchsorted(answers.sentence_ptr, answers.position, side="right")
     order = np.lexsort((-answers.shares, answers.position, answers.source))
-    start, stop, kind, last = -1, -1, "", (-1, -1, -1)
-    for row in order:
-        at, source, label = int(answers.position[row]), int(answers.source[row]), int(answers.label[row])
-        if (source, at) == last[:2]:
-            continue
-        letter, own = parts[label]
-        goes_on = letter == "I" and own == kind and start >= 0 and (source, at - 1, sentence[row]) == last
-        if start >= 0 and not goes_on:
-            yield start, stop, kind
-            start = -1
-        if letter != "O":
-            start, stop, kind = start if goes_on else at, at + 1, own
-        last = (source, at, int(sentence[row]))
-    if start >= 0:
-        yield start, stop, kind
+    source, position = answers.source[order], answers.position[order]
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = (np.diff(source) != 0) | (np.diff(position) != 0)
+    source, position, label = source[is_first], position[is_first], answers.label[order][is_first]
+    sentence = np.searchsorted(answers.sentence_ptr, position, side="right")
+    begins = np.ones(len(position) + 1, bool)
+    begins[1:-1] = (np.diff(source) != 0) | (np.diff(position) != 1) | (np.diff(sentence) != 0)
+    rules = SpanRules(answers.labels)
+    starts, stops, types = rules.spans(label, begins)
+    names = ["" if name == UNTYPED else name for name in rules.types]
+    for start, stop, kind in zip(position[starts].tolist(), (position[stops - 1] + 1).tolist(), types, strict=True):
+        yield start, stop, names[kind]

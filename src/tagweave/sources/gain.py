@@ -11,10 +11,14 @@ the probability that these labels are wrong, as epsilon approaches 0.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tagweave.sources.methods import Aggregate
+    from tagweave.sources.reliability import Reliability
 
 Floats = NDArray[Any]
 
@@ -48,3 +52,28 @@ def of_sentences(gains: Floats, sentence_ptr: NDArray[np.int64]) -> Floats:
     """
     sums = np.diff(np.concatenate([[0.0], np.cumsum(gains, dtype=np.float64)])[sentence_ptr])
     return np.asarray(sums / np.maximum(np.diff(sentence_ptr), 1))
+
+
+class Question(NamedTuple):
+    """A sentence that deserves another annotator."""
+
+    sentence: int  # its number, from 0
+    gain: float  # how much an answer of an average source would tell of a label, in nats
+    position: int  # where it would tell most, from 0
+
+
+def expected_gains(probabilities: NDArray[np.floating], reliability: Reliability) -> Floats:
+    """Return float64[N]: how much an answer of an average source would tell at each position, in nats."""
+    answers = reliability.expected[~reliability.is_known].sum(axis=0) + 1 / len(reliability.labels)
+    return gain_of_answer(probabilities, answers / answers.sum(axis=1, keepdims=True))
+
+
+def questions(result: Aggregate, sentence_ptr: NDArray[np.int64], count: int) -> list[Question]:
+    """Return the sentences with the largest expected gains, the largest first."""
+    gains = expected_gains(result.probabilities.astype(np.float64), result.reliability)
+    means = of_sentences(gains, sentence_ptr)
+    order = np.argsort(-means, kind="stable")[:count]
+    order = order[np.diff(sentence_ptr)[order] > 0]
+    return [
+        Question(s, float(means[s]), int(gains[sentence_ptr[s] : sentence_ptr[s + 1]].argmax())) for s in order.tolist()
+    ]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.sentence import Candidates
     from tagweave.sources.answers import Answers
-    from tagweave.sources.posterior import Aggregate
+    from tagweave.sources.methods import Aggregate
 
 FILES = "files"
 """The selection that makes every file a source."""

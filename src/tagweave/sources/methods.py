@@ -1,4 +1,4 @@
-"""The aggregation methods. To add one, write its options and its function, and add a line to `AGGREGATIONS`.
+"""The aggregation methods. To add one, write its function, name it in `METHODS`, and its options in `sources.options`.
 
 - majority: every source has one vote.
 - Dawid and Skene (1979): a confusion matrix for every source, and independent true labels.
@@ -39,139 +39,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from tagweave.options import check_ranges, option
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from tagweave.sources.answers import Answers
-    from tagweave.sources.estimate import Estimate
-    from tagweave.sources.reliability import Prior
-
-
-@dataclass(frozen=True)
-class AggregationRun:
-    """The input of every method beside its options."""
-
-    # by name, sources of known reliability: the probability that one of their answers is right
-    known: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0  # of everything random
-    tell: Callable[[str], None] = lambda _: None  # receives a line of text after every iteration
-
-
-@dataclass(frozen=True)
-class Aggregation:
-    """A way to combine answers."""
-
-    name: str
-    summary: str  # its assumption, in a few words
-    options: type  # the frozen class of its options
-    # imports what it needs, so that listing methods is cheap
-    estimate: Callable[[Answers, Any, AggregationRun], Estimate]
-
-
-SILENCE = "Sources are silent where they find nothing, as labelling functions are: silence is evidence, too."
-
-
-_SMOOTHING = "Pseudo-answers of every source for every pair of a true label and an answer."
-_TRANSITIONS = "Pseudo-counts of every transition between true labels."
-
-
-@dataclass(frozen=True)
-class MajorityOptions:
-    """Options of the method `majority`."""
-
-    whole: bool = option(False, "Vote on whole spans: one is taken if more than half of those who answered mark it.")
-
-
-@dataclass(frozen=True)
-class TurnOptions:
-    """When to stop taking turns between true labels and the reliability of sources."""
-
-    iterations: int = option(100, "How many turns at most.", "N", 1)
-    tolerance: float = option(1e-5, "Stop once a turn gains less than this for each answer, in nats.", "GAIN", 0)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-
-@dataclass(frozen=True)
-class DawidSkeneOptions(TurnOptions):
-    """Options of the method `dawid-skene`."""
-
-    silence: bool = option(False, SILENCE)
-    smoothing: float = option(1.0, _SMOOTHING, "N", 1e-9)
-
-
-@dataclass(frozen=True)
-class MaceOptions(TurnOptions):
-    """Options of the method `mace`."""
-
-    iterations: int = option(50, "How many turns at most.", "N", 1)
-    restarts: int = option(3, "How many times to start from random values.", "N", 1)
-    guessing: float = option(0.5, "Pseudo-answers of every source for guessing, and for not guessing.", "N", 1e-9)
-    guesses: float = option(10.0, "Pseudo-guesses of every label.", "N", 1e-9)
-    equal: bool = option(False, "True labels are equally likely, as in the paper.")
-    point: bool = option(False, "Point estimates (EM) instead of variational inference.")
-
-
-@dataclass(frozen=True)
-class HiddenMarkovOptions(DawidSkeneOptions):
-    """Options of the method `hmm`."""
-
-    transitions: float = option(1.0, _TRANSITIONS, "N", 1e-9)
-
-
-@dataclass(frozen=True)
-class BayesianSequenceOptions(TurnOptions):
-    """Options of the method `bsc`."""
-
-    silence: bool = option(False, SILENCE)
-    right: float = option(
-        10.0, "Pseudo-answers with the true label, beside `wrong`, for every label and answer before.", "N", 0
-    )
-    wrong: float = option(1.0, "Pseudo-answers for every pair of a true label and an answer.", "N", 1e-9)
-    transitions: float = option(1.0, _TRANSITIONS, "N", 1e-9)
-
-
-@dataclass(frozen=True)
-class BlendOptions(TurnOptions):
-    """Options of the method `blend`."""
-
-    iterations: int = option(40, "How many turns of the first model at most.", "N", 1)
+from tagweave.errors import SourceError
+from tagweave.sources.answers import Answers
+from tagweave.sources.dependence import merge_copies, shared_opinions
+from tagweave.sources.estimate import (
+    Estimate,
+    IndependentLabels,
+    LabelChain,
+    best_of_restarts,
+    from_votes,
+    in_turns,
+    whole_spans,
+)
+from tagweave.sources.options import (
+    AGGREGATIONS,
+    DEFAULT,
+    AggregationRun,
+    BayesianSequenceOptions,
+    BlendOptions,
+    DawidSkeneOptions,
+    HiddenMarkovOptions,
+    MajorityOptions,
+)
+from tagweave.sources.reliability import Floats, Prior, Reliability, updated
+from tagweave.structures import CHAIN, ahead
+from tagweave.structures.chain import ChainScores, best_labels
+from tagweave.structures.lockstep import TransitionScores
 
 
 def _majority(answers: Answers, options: MajorityOptions, run: AggregationRun) -> Estimate:
-    from tagweave.sources.estimate import Estimate, from_votes, whole_spans
-    from tagweave.sources.reliability import Prior, updated
-
     gamma = from_votes(answers, run.known)
     prior = Prior.even(len(answers.labels), 0.01, run.known)
     return Estimate(gamma, updated(answers, gamma, prior), best=whole_spans(answers) if options.whole else None)
 
 
 def _dawid_skene(answers: Answers, options: DawidSkeneOptions, run: AggregationRun) -> Estimate:
-    import numpy as np
-
-    from tagweave.sources.estimate import IndependentLabels, in_turns
-    from tagweave.sources.reliability import Prior
-
     prior = np.full(len(answers.labels), options.smoothing)
     confusion = Prior.even(len(answers.labels), options.smoothing, run.known)
     return in_turns(answers, IndependentLabels(prior, prior), confusion, options, run, speaks=options.silence)
 
 
-def _mace(answers: Answers, options: MaceOptions, run: AggregationRun) -> Estimate:
-    from tagweave.sources.estimate import best_of_restarts
-
-    return best_of_restarts(answers, options, run)
-
-
 def _hidden_markov(answers: Answers, options: HiddenMarkovOptions, run: AggregationRun) -> Estimate:
-    from tagweave.sources.estimate import LabelChain, in_turns
-    from tagweave.sources.reliability import Prior
-
     confusion = Prior.even(len(answers.labels), options.smoothing, run.known)
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=False)
     return in_turns(answers, chain, confusion, options, run, speaks=options.silence)
@@ -182,10 +96,6 @@ _IMPOSSIBLE = 1e-3  # share of the pseudo-answers left to an answer that cannot 
 
 def sequential_prior(answers: Answers, right: float, wrong: float, known: dict[str, float] | None = None) -> Prior:
     """Build a prior with a context for every answer before; labels that cannot follow each other are improbable."""
-    import numpy as np
-
-    from tagweave.sources.reliability import Prior
-
     size, scheme = len(answers.labels), answers.scheme
     square = wrong + right * np.eye(size)
     if scheme.is_free:
@@ -195,8 +105,6 @@ def sequential_prior(answers: Answers, right: float, wrong: float, known: dict[s
 
 
 def _bayesian_sequence(answers: Answers, options: BayesianSequenceOptions, run: AggregationRun) -> Estimate:
-    from tagweave.sources.estimate import LabelChain, in_turns
-
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=True)
     confusion = sequential_prior(answers, options.right, options.wrong, dict(run.known))
     return in_turns(answers, chain, confusion, options, run, variational=True, speaks=options.silence)
@@ -212,10 +120,6 @@ _VOTED = 0.8  # how much votes count then: the models overrule them only where t
 
 def guessing_prior(answers: Answers, known: dict[str, float] | None = None) -> Prior:
     """Build a prior for each source, which grows with its answers: it knows, or guesses as it answers on the whole."""
-    import numpy as np
-
-    from tagweave.sources.reliability import Prior
-
     size, given = len(answers.labels), answers.given
     guesses = given + 1e-2  # a source may say what it never did
     guesses /= guesses.sum(axis=1, keepdims=True)
@@ -226,14 +130,6 @@ def guessing_prior(answers: Answers, known: dict[str, float] | None = None) -> P
 
 
 def _blend(answers: Answers, options: BlendOptions, run: AggregationRun) -> Estimate:
-    from dataclasses import replace
-
-    import numpy as np
-
-    from tagweave.sources.dependence import merge_copies, shared_opinions
-    from tagweave.sources.estimate import Estimate, IndependentLabels, LabelChain, from_votes, in_turns
-    from tagweave.sources.reliability import updated
-
     flat, known = np.ones(len(answers.labels)), dict(run.known)
     speaks = (*answers.lists, *answers.excluders)
     if speaks or answers.hardly_overlap:
@@ -261,18 +157,73 @@ def _blend(answers: Answers, options: BlendOptions, run: AggregationRun) -> Esti
     return Estimate(gamma, updated(answers, gamma, prior))
 
 
-_CONFUSION = "a confusion matrix for every source"
-_BEFORE = "a confusion matrix that depends on the answer before, and transitions of true labels"
-_ALL = (
-    Aggregation("majority", "every source counts the same", MajorityOptions, _majority),
-    Aggregation("dawid-skene", _CONFUSION, DawidSkeneOptions, _dawid_skene),
-    Aggregation("mace", "every source either knows the label or guesses", MaceOptions, _mace),
-    Aggregation("hmm", f"{_CONFUSION}, and transitions of true labels", HiddenMarkovOptions, _hidden_markov),
-    Aggregation("bsc", _BEFORE, BayesianSequenceOptions, _bayesian_sequence),
-    Aggregation("blend", "sources know or guess; then as bsc, and the mean of both", BlendOptions, _blend),
-)
+METHODS: dict[str, Callable[[Answers, Any, AggregationRun], Estimate]] = {
+    "majority": _majority,
+    "dawid-skene": _dawid_skene,
+    "mace": best_of_restarts,
+    "hmm": _hidden_markov,
+    "bsc": _bayesian_sequence,
+    "blend": _blend,
+}
 
-AGGREGATIONS: dict[str, Aggregation] = {method.name: method for method in _ALL}
-"""Methods by name, from the weakest assumptions to the strongest, and the blend of two."""
 
-DEFAULT = "blend"
+@dataclass(frozen=True)
+class Aggregate:
+    """The true labels as answers give them, and the reliability of sources."""
+
+    labels: tuple[str, ...]  # the Y labels
+    probabilities: NDArray[np.float32]  # float32[N, Y], of the true label at every position
+    best: NDArray[np.int32]  # int32[N], the best label; of spans, the best sequence that their coding allows
+    reliability: Reliability
+    # the log likelihood of the answers with what priors add, or its variational bound; `None` of methods that have none
+    log_evidence: float | None
+
+
+def aggregate(
+    answers: Answers,
+    method: str = DEFAULT,
+    options: Mapping[str, Any] | None = None,
+    known: Mapping[str, float] | None = None,
+    seed: int = 0,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Aggregate:
+    """Combine the answers of many sources.
+
+    Args:
+        answers: the answers.
+        method: one of `AGGREGATIONS`.
+        options: fields of the options of the method; the others keep their defaults.
+        known: by name, the probability that an answer of a source is right, where it is known (gold: 1).
+        seed: of everything random.
+        tell: receives a line of text after every iteration.
+    """
+    if method not in AGGREGATIONS:
+        raise SourceError(f"found the method {method!r}, expected one of {', '.join(AGGREGATIONS)}")
+    for name, right in (known or {}).items():
+        if name not in answers.sources:
+            raise SourceError(f"found a known reliability of {name!r}, expected one of {', '.join(answers.sources)}")
+        if not 0 < right <= 1:
+            raise SourceError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
+    option_type = AGGREGATIONS[method].options
+    names = [each.name for each in fields(option_type)]
+    if strange := sorted((options or {}).keys() - set(names)):
+        raise SourceError(f"found the option {strange[0]!r} of {method}, expected one of {', '.join(names)}")
+    try:
+        chosen = option_type(**(options or {}))
+    except ValueError as error:
+        raise SourceError(f"{method}: {error}") from None
+    ahead.begin(CHAIN, np.float64)
+    estimate = METHODS[method](answers, chosen, AggregationRun(known or {}, seed, tell))
+    best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
+    evidence = estimate.objectives[-1] if estimate.objectives else None
+    return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability, evidence)
+
+
+def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:
+    """Return int32[N]: the allowed sequences with the largest sums of probabilities: most labels are expected right."""
+    scheme = answers.scheme
+    if scheme.is_free:
+        best: NDArray[np.int32] = gamma.argmax(axis=1).astype(np.int32)
+        return best
+    scores = (np.where(each, 0.0, -np.inf) for each in (scheme.transition, scheme.start, scheme.end))
+    return best_labels(ChainScores(gamma.astype(np.float64), TransitionScores.of_scores(*scores)), answers.sentence_ptr)

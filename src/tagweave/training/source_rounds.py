@@ -31,8 +31,8 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
-from tagweave.sources.methods import BayesianSequenceOptions, sequential_prior
-from tagweave.sources.posterior import aggregate
+from tagweave.sources.methods import aggregate, sequential_prior
+from tagweave.sources.options import BayesianSequenceOptions
 from tagweave.sources.reliability import Reliability, SilenceRates, log_likelihood_rows, updated
 from tagweave.training.jackknife import by_others, members
 from tagweave.training.recipe import Recipe

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise, takewhile
+from itertools import count, pairwise, takewhile
 from operator import methodcaller
 from sys import intern
 from typing import IO, NamedTuple
@@ -33,11 +33,13 @@ from tagweave.corpus.formats.format import (
     Sign,
     checked,
     fields_to_write,
+    layer_of_fields,
     layer_to_write,
     refuse_blanks,
+    rejected_comments,
+    take_rejected,
 )
-from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
-from tagweave.corpus.spans import rejected_comments, take_rejected
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.errors import CorpusError
 
 UNKNOWN = ("_", "?", "-X-", "")  # the first one is written
@@ -59,7 +61,8 @@ _content = methodcaller("strip", " \t")
 """What a row has beside the blanks around it; nothing in a blank line."""
 
 
-def _candidates(field: str) -> Candidates:
+def parse_label(field: str) -> Candidates:
+    """Return the candidates in a field; `None` if it is unknown."""
     return None if field in UNKNOWN else interned(parse_candidates(field))
 
 
@@ -74,7 +77,7 @@ class _Block(NamedTuple):
 def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Sentence]:
     """Yield the sentences between blank lines; `layer` names the last column's layer if no header does."""
     names: list[str] = []
-    candidates = cache(_candidates)  # equal fields share theirs
+    parse = cache(parse_label)  # equal fields share their candidates
     named = False
     for block in _blocks(lines):
         location = Location(path, block.line)
@@ -89,8 +92,9 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
             names = _default_names(len(_fields(block.rows[0])), layer)
         texts = dict(zip(names, _texts(block, names, path), strict=True))
         forms = texts.pop(names[0], ()) if names else ()
-        layers = {name: _layer(texts[name], candidates, location) for name in (texts if named else list(texts)[-1:])}
-        columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
+        labelled, kept = (texts, texts) if named else (list(texts)[-1:], list(texts)[:-1])
+        layers = {name: layer_of_fields(texts[name], parse, path, count(block.line)) for name in labelled}
+        columns = {name: tuple(map(intern, texts[name])) for name in kept}
         comments, rejected = take_rejected([each for _, each in block.comments if not is_header(each)], location)
         words = tuple(map(intern, forms))
         yield Sentence(words, layers, columns, comments=comments, rejected=rejected, location=location)
@@ -123,13 +127,15 @@ def _texts(block: _Block, names: Sequence[str], path: str) -> list[Sequence[str]
 
 def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:
     """Make string columns of these names layers of labels, and no longer columns."""
-    candidates = cache(_candidates)  # equal fields share theirs
+    parse = cache(parse_label)  # equal fields share their candidates
     for sentence in sentences:
         layers, columns = dict(sentence.layers), dict(sentence.columns)
         for name in names:
             if name in columns:
                 fields = columns.pop(name)
-                layers[name] = layers[name] if name in layers else _layer(fields, candidates, sentence.location)
+                if name not in layers:
+                    path, line = sentence.location
+                    layers[name] = layer_of_fields(fields, parse, path, count(line))
         yield replace(sentence, layers=layers, columns=columns)
 
 
@@ -168,18 +174,6 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
         number += len(rows)
     if comments:
         yield _Block(comments, [], comments[-1][0])
-
-
-def _layer(fields: Sequence[str], candidates: Callable[[str], Candidates], location: Location) -> Layer:
-    try:
-        return tuple(map(candidates, fields))
-    except CorpusError:
-        for number, field in enumerate(fields, location.line):
-            try:
-                candidates(field)
-            except CorpusError as error:
-                raise error.at(location.path, number) from None
-        raise
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = None) -> None:

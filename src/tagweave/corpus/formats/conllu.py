@@ -31,9 +31,19 @@ from conllu.parser import parse_id_value, parse_int_value
 
 from tagweave.corpus.candidates import Soft, format_number, number_like, split_numbers
 from tagweave.corpus.characters import RAW_BLANKS, split_unescaped
-from tagweave.corpus.formats.format import Confidence, FirstLines, Format, Look, Sign, blocks, checked, layer_to_write
+from tagweave.corpus.formats.format import (
+    Confidence,
+    FirstLines,
+    Format,
+    Look,
+    Sign,
+    blocks,
+    checked,
+    layer_to_write,
+    rejected_comments,
+    take_rejected,
+)
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Location, Sentence
-from tagweave.corpus.spans import rejected_comments, take_rejected
 from tagweave.corpus.word_boundaries import next_visible
 from tagweave.errors import CorpusError
 

@@ -25,11 +25,12 @@ from tagweave.corpus.formats.format import (
     blocks,
     checked,
     fields_to_write,
+    layer_of_fields,
     layer_to_write,
     refuse_blanks,
+    rejected_comments,
 )
 from tagweave.corpus.sentence import Candidates, Location, Sentence
-from tagweave.corpus.spans import rejected_comments
 from tagweave.errors import CorpusError
 
 _NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -63,6 +64,10 @@ class _Header(NamedTuple):
         return ten if self.places[0] is not None else [str(number), *ten[1:]]
 
 
+def _label(field: str) -> Candidates:
+    return None if field == _NONE else interned(parse_candidates(field))
+
+
 def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     """Yield the sentences between blank lines; constant memory."""
     header: _Header | None = None
@@ -90,9 +95,11 @@ def _sentence(block: list[str], comments: int, header: _Header, start: Location)
     others = [[rows[at][place] for place in header.others.values()] for at in range(len(rows)) if at not in {*tokens}]
     sentence = _kept(sentence, header)
     layers, columns = dict(sentence.layers), dict(sentence.columns)
+    lines = [locations[at].line for at in tokens]
     for name, place in header.others.items():
-        layers[name] = tuple(_candidates(rows[at][place], locations[at]) for at in tokens)
-        columns[name] = tuple(intern(rows[at][place]) for at in tokens)
+        fields = [rows[at][place] for at in tokens]
+        layers[name] = layer_of_fields(fields, _label, start.path, lines)
+        columns[name] = tuple(map(intern, fields))
     return replace(
         sentence,
         layers=layers,
@@ -115,13 +122,6 @@ def _kept(sentence: Sentence, header: _Header) -> Sentence:
         if any(layer) and name not in {**layers, **heads}:
             raise sentence.error(f"candidates of {name.upper()} in MISC", f"a column {name.upper()} in the header")
     return replace(sentence, layers=layers, columns=columns, heads=heads)
-
-
-def _candidates(field: str, location: Location) -> Candidates:
-    try:
-        return None if field == _NONE else interned(parse_candidates(field))
-    except CorpusError as error:
-        raise error.at(*location) from None
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -13,7 +13,8 @@ from typing import IO, NamedTuple, Protocol
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.characters import BLANKS, split_blanks
 from tagweave.corpus.corpus import Unit
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError
 
 
@@ -176,6 +177,8 @@ class FirstLines:
         return [token for row in self.rows for token in split_blanks(row)]
 
 
+_REJECTED = re.compile(r"# ?rejected =")
+_IN_COMMENT = re.compile(r"(\S+) ([1-9]\d{0,8})-([1-9]\d{0,8}) (.+)")
 _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
 
@@ -208,6 +211,21 @@ def _field(candidates: Candidates, unknown: tuple[str, ...]) -> str:
     if field in unknown:
         raise LookupError(field)
     return field
+
+
+def layer_of_fields(
+    fields: Sequence[str], parse: Callable[[str], Candidates], path: str, lines: Iterable[int]
+) -> Layer:
+    """Return the layer that fields of these lines hold. Raises CorpusError, with the line, for one that is no label."""
+    try:
+        return tuple(map(parse, fields))
+    except CorpusError:
+        for field, line in zip(fields, lines, strict=False):
+            try:
+                parse(field)
+            except CorpusError as error:
+                raise error.at(path, line) from None
+        raise
 
 
 def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], int]]:
@@ -243,3 +261,30 @@ def refuse_blanks(texts: Iterable[str], what: str, blanks: str, sentence: Senten
     for text in texts:
         if not text or any(blank in text for blank in blanks):
             raise sentence.error(f"the {what} {text!r}", f"a {what} that is neither empty nor has blanks")
+
+
+def take_rejected(comments: Sequence[str], location: Location) -> tuple[tuple[str, ...], dict[str, tuple[Span, ...]]]:
+    """Split comments from those on rejected spans, and return these spans by layer.
+
+    Such a comment has the layer, the first token and the last one, from 1, and the type: `# rejected = tag 1-2 PER`.
+    """
+    rest, rejected = [], dict[str, tuple[Span, ...]]()
+    for comment in comments:
+        if not _REJECTED.match(comment):
+            rest.append(comment)
+        elif parts := _IN_COMMENT.fullmatch(comment.partition("=")[2].strip()):
+            layer, first, last, label = parts.groups()
+            rejected[layer] = (*rejected.get(layer, ()), Span(int(first) - 1, int(last), label))
+        else:
+            raise CorpusError(f"the comment {comment!r}", "`# rejected = LAYER FIRST-LAST TYPE`", *location)
+    return tuple(rest), rejected
+
+
+def rejected_comments(sentence: Sentence, names: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield comments on the rejected spans of a sentence; `names` maps its layers to the names in the file."""
+    for layer, spans in sentence.rejected.items():
+        name = layer if names is None else names.get(layer, "")
+        if spans and len(name.split()) != 1:
+            expected = f"those of {' or '.join(names)}" if names else "the name of a layer without blanks"
+            raise sentence.error(f"rejected spans of the layer {layer!r}", expected)
+        yield from (f"# rejected = {name} {start + 1}-{stop} {label}" for start, stop, label in spans)

@@ -75,8 +75,6 @@ def recognise(lines: Sequence[str], labels: ModelLabels | None = None) -> Recogn
 
 _CHARACTERS = 20_000  # of the first lines, as an export may be one long line
 _COLUMNS = "rows of `token TAB label` with a blank line between sentences (format columns)"
-_IMPORT = "what this makes of it: tagweave import"
-_CONLL = "its export as CoNLL-U or CoNLL 2003"
 _JSON = re.compile(r'\s*(?:\[\s*)*(?:\{\s*(?:"(?:\\.|[^"\\])*"\s*:|\}|\Z)|\[\s*"(?:\\.|[^"\\])*"\s*[,\]]|\[\s*\Z)')
 _KEYS = re.compile(r'"([A-Za-z_]+)"\s*:')
 _XML = re.compile(
@@ -86,43 +84,28 @@ _BRAT = re.compile(r"(?:[TREAMN]\d+\t\S+ \S.*|\*\t\S+ \S.*|#\d+\tAnnotatorNotes 
 _SEPARATED = [re.compile(rf"[^\s{mark}]*(?:{mark}[^\s{mark}]*)*{mark}(?:[A-Z][\w$-]*|[^\s\w]+|_)") for mark in ",;"]
 _ROWS = 3  # that separate their values alike
 _MOST = 0.9  # of the rows: a comma may itself be a token
-_EXPORTS = (  # the keys at the beginning of an export, what it is, and what can be read instead; the first fits
-    ({"annotator", "outcome", "revision"}, "judgements of tagweave annotate export", "`format=conllu` or kytea there"),
-    ({"annotations", "result"}, "a JSON export of Label Studio", f"{_IMPORT} label-studio"),
-    ({"text", "spans", "answer"}, "a JSONL export of Prodigy", f"{_IMPORT} prodigy"),
-    ({"text", "spans", "_input_hash"}, "a JSONL export of Prodigy", f"{_IMPORT} prodigy"),
-    ({"paragraphs", "sentences", "tokens"}, "JSON training data of spaCy", _COLUMNS),
-    ({"text", "ents"}, "JSON of spaCy", _COLUMNS),
-    ({"text", "entities"}, "JSON of spaCy or doccano", _COLUMNS),
-    ({"text", "label"}, "a JSONL export of doccano", f"{_IMPORT} doccano"),
-    ({"text", "labels"}, "a JSONL export of doccano", f"{_IMPORT} doccano"),
-    ({"entities"}, "JSON training data of spaCy", _COLUMNS),
-)
+_JUDGEMENTS = {"annotator", "outcome", "revision"}  # keys of what the annotation server keeps
 
 
 def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
     """Return what a file of another program is that is no text to learn from, and what to read instead, or `None`."""
     text = "\n".join(lines)[:_CHARACTERS]
     if _JSON.match(text):
-        keys = set(_KEYS.findall(text))
-        named = ((what, instead) for wanted, what, instead in _EXPORTS if wanted <= keys)
-        return next(named, ("JSON", _COLUMNS))
+        if set(_KEYS.findall(text)) >= _JUDGEMENTS:
+            return "judgements of tagweave annotate export", "`format=conllu` or kytea there"
+        return "JSON", f"{_COLUMNS}, or what tagweave import makes of an export"
     if _XML.match(text):
-        if re.match(r"\s*<(?:!DOCTYPE html|html)\b", text, re.IGNORECASE):
-            return "HTML", "text, or what tagweave harvest markup makes of it"
-        if "<xmi:XMI" in text:
-            return "UIMA CAS XMI, as INCEpTION exports it", _CONLL
-        return "TEI (XML)" if re.search(r"<TEI\b|tei-c\.org", text) else "XML", _COLUMNS
+        return "XML or HTML", f"{_COLUMNS}, or what tagweave harvest markup makes of pages"
     return _foreign_rows([line for line in lines if line.strip()])
 
 
 def _foreign_rows(rows: Sequence[str]) -> tuple[str, str] | None:
     if rows and rows[0].startswith("#FORMAT=WebAnno"):
-        return "a TSV export of WebAnno or INCEpTION", _CONLL
+        return "a TSV export of WebAnno or INCEpTION", "its export as CoNLL-U or CoNLL 2003"
     unquoted = [row.replace('"', "") for row in rows[1:]]
-    separated = max(sum(map(bool, map(each.fullmatch, unquoted))) for each in _SEPARATED)
+    separated = max(sum(map(bool, map(pattern.fullmatch, unquoted))) for pattern in _SEPARATED)
     if len(rows) >= _ROWS and separated >= _MOST * len(rows[1:]) and tables.FORMAT.look(FirstLines(rows)) is None:
         return "comma-separated values without titles", f"titles in the first row (format csv), or {_COLUMNS}"
     if any("\t" in row for row in rows) and all(map(_BRAT.fullmatch, rows)):
-        return "standoff annotation of brat (.ann), whose text is another file", f"{_IMPORT} brat"
+        return "standoff annotation of brat (.ann), whose text is another file", "what tagweave import brat makes of it"
     return None

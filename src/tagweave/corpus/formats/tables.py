@@ -24,7 +24,6 @@ from functools import cache
 from sys import intern
 from typing import IO, NamedTuple
 
-from tagweave.corpus.candidates import interned, parse_candidates
 from tagweave.corpus.formats import columns
 from tagweave.corpus.formats.format import (
     FirstLines,
@@ -33,9 +32,10 @@ from tagweave.corpus.formats.format import (
     Sign,
     checked,
     fields_to_write,
+    layer_of_fields,
     layer_to_write,
 )
-from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.errors import CorpusError
 
 _TAB = "\t"
@@ -124,7 +124,7 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     named = [titles.names[at] for at in titles.kept]
     if repeated := next((name for name in named if named.count(name) > 1), None):
         raise CorpusError(f"two columns {repeated!r}", "each title once", path, number)
-    candidates = cache(_candidates)
+    parse = cache(columns.parse_label)
     rows: list[tuple[int, list[str]]] = []
     key: tuple[str, ...] = ()
     seen: set[tuple[str, ...]] = set()
@@ -139,7 +139,7 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
         if not any(row):
             separated = True
             if rows and titles.sentence is None:
-                yield _sentence(rows, titles, candidates, path)
+                yield _sentence(rows, titles, parse, path)
                 rows = []
             continue
         if len(row) != len(titles.names):
@@ -155,7 +155,7 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
                 raise CorpusError(found, "rows of a sentence that follow one another", path, number)
             seen.add(current)
             if rows:
-                yield _sentence(rows, titles, candidates, path)
+                yield _sentence(rows, titles, parse, path)
                 rows = []
             key = current
         rows.append((number, row))
@@ -163,28 +163,18 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
         found = f"the columns {', '.join(titles.names)}"
         raise CorpusError(found, "a column `sentence`, or blank rows between sentences", path, 1)
     if rows:
-        yield _sentence(rows, titles, candidates, path)
-
-
-def _candidates(value: str) -> Candidates:
-    return None if value in columns.UNKNOWN else interned(parse_candidates(value))
+        yield _sentence(rows, titles, parse, path)
 
 
 def _sentence(
-    rows: Sequence[tuple[int, list[str]]], titles: _Titles, candidates: Callable[[str], Candidates], path: str
+    rows: Sequence[tuple[int, list[str]]], titles: _Titles, parse: Callable[[str], Candidates], path: str
 ) -> Sentence:
-    layers: dict[str, Layer] = {}
-    for at in titles.layers:
-        layer: list[Candidates] = []
-        for number, row in rows:
-            try:
-                layer.append(candidates(row[at]))
-            except CorpusError as error:
-                raise error.at(path, number) from None
-        layers[titles.names[at]] = tuple(layer)
+    lines = [number for number, _ in rows]
     texts = {titles.names[at]: tuple(intern(row[at]) for _, row in rows) for at in titles.kept}
+    names = (titles.names[at] for at in titles.layers)
+    layers = {name: layer_of_fields(texts[name], parse, path, lines) for name in names}
     forms = tuple(intern(row[titles.token]) for _, row in rows)
-    return Sentence(forms, layers, texts, location=Location(path, rows[0][0]))
+    return Sentence(forms, layers, texts, location=Location(path, lines[0]))
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:

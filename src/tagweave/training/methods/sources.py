@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.errors import PlanError
 from tagweave.options import option
-from tagweave.sources.methods import SILENCE
+from tagweave.sources.options import SILENCE
 from tagweave.structures import CHAIN
 from tagweave.training.methods.method import Method, Options
 
