@@ -126,7 +126,9 @@ def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None
     gold_labels, system_labels = codes.alone[codes.gold[one_label]], codes.alone[codes.system[one_label]]
     lengths = np.array([len(sentence) for sentence in gold], dtype=np.int64)
     sentence = np.repeat(np.arange(len(lengths)), lengths)
-    oov, iv = shares_by_vocabulary((form for each in gold for form in each.forms), right, scored, training_words)
+    oov, iv = shares_by_vocabulary(
+        (form for sentence_ in gold for form in sentence_.forms), right, scored, training_words
+    )
     return Accuracy(
         tokens=Share(int(right.sum()), int(scored.sum())),
         unscored=int((~scored).sum()),
@@ -172,8 +174,11 @@ def shares_by_vocabulary(
     """Return the shares of right forms among scored unknown and known ones; `None` without training words."""
     if training_words is None:
         return None, None
-    known = np.fromiter((form in training_words for form in forms), dtype=np.bool_, count=len(scored))
-    oov, iv = (Share(int((right & part).sum()), int((scored & part).sum())) for part in (~known, known))
+    is_training_word = np.fromiter((form in training_words for form in forms), dtype=np.bool_, count=len(scored))
+    oov, iv = (
+        Share(int((right & which).sum()), int((scored & which).sum()))
+        for which in (~is_training_word, is_training_word)
+    )
     return oov, iv
 
 

@@ -116,7 +116,10 @@ def _look_alike(one: str, other: str) -> bool:
 
 
 def _code_points(text: str) -> str:
-    return ", ".join(f"U+{ord(each):04X} {name(each, '(no name)')}" for each in text[:_SHOWN_POINTS]) or "nothing"
+    return (
+        ", ".join(f"U+{ord(character):04X} {name(character, '(no name)')}" for character in text[:_SHOWN_POINTS])
+        or "nothing"
+    )
 
 
 def _show(items: Sequence[str], at: int) -> str:
@@ -163,11 +166,11 @@ def check_surfaces(gold: Corpus, system: Corpus) -> None:
     """Check that both hold the same sentences, with the same words or at least the same text."""
     if len(gold) == len(system) and all(one.forms == other.forms for one, other in zip(gold, system, strict=True)):
         return
-    surfaces, others = (
-        [Sentence(tuple(token.text for token in _tokens(each)), location=each.location) for each in corpus]
+    surfaces, their_surfaces = (
+        [Sentence(tuple(token.text for token in _tokens(sentence)), location=sentence.location) for sentence in corpus]
         for corpus in (gold, system)
     )
-    check_text(surfaces, others, gold.path, system.path)
+    check_text(surfaces, their_surfaces, gold.path, system.path)
 
 
 def aligned_words(gold: Sentence, system: Sentence) -> list[int | None]:
@@ -181,15 +184,20 @@ def aligned_words(gold: Sentence, system: Sentence) -> list[int | None]:
         if not token.is_multiword:
             links[token.first] = stretches.get((token.start, token.end))
     for start, end in _spans([token for token in (*ours, *theirs) if token.is_multiword]):
-        words, others = (
-            [at for token in own if start <= token.start and token.end <= end for at in range(token.first, token.last)]
-            for own in (ours, theirs)
+        words, their_words = (
+            [
+                at
+                for token in tokens
+                if start <= token.start and token.end <= end
+                for at in range(token.first, token.last)
+            ]
+            for tokens in (ours, theirs)
         )
         for at in words:
             links[at] = None
-        pairs = _common([gold.forms[at].lower() for at in words], [system.forms[at].lower() for at in others])
+        pairs = _common([gold.forms[at].lower() for at in words], [system.forms[at].lower() for at in their_words])
         for one, other in pairs:
-            links[words[one]] = others[other]
+            links[words[one]] = their_words[other]
     return links
 
 

@@ -81,12 +81,12 @@ def attachment(
     tally = _Tally(punctuation, relations == "full")
     for one, other in zip(gold, system, strict=True):
         tally.add(one, arcs_of(one, gold.guideline), other, arcs_of(other, system.guideline))
-    heads, arcs = (np.array(each, np.int64).reshape(-1, 3) for each in (tally.heads, tally.arcs))
-    whole = heads[heads[:, 1] > 0]
+    heads, arcs = (np.array(rows, np.int64).reshape(-1, 3) for rows in (tally.heads, tally.arcs))
+    scored_heads = heads[heads[:, 1] > 0]
     return Attachment(
         Score(*heads.sum(axis=0).tolist()),
         Score(*arcs.sum(axis=0).tolist()),
-        Share(int((whole[:, 0] == whole[:, 1]).sum()), len(whole)),
+        Share(int((scored_heads[:, 0] == scored_heads[:, 1]).sum()), len(scored_heads)),
         tally.unscored,
         _crossing(gold),
         _shares(tally.relations),
@@ -107,7 +107,7 @@ def _crossing(gold: Corpus) -> int:
 
     layers = (arcs_of(sentence, gold.guideline) for sentence in gold)
     heads = (np.array([only_head(candidates) for candidates in layer], np.int32) for layer in layers)
-    return sum(not is_projective(each) for each in heads)
+    return sum(not is_projective(tree) for tree in heads)
 
 
 class _Tally:
@@ -124,7 +124,7 @@ class _Tally:
         self, gold: Sentence, wanted: Sequence[ArcCandidates], system: Sentence, found: Sequence[ArcCandidates]
     ) -> None:
         links = aligned_words(gold, system)
-        own = arcs_in_gold_numbers(found, links)
+        system_arcs = arcs_in_gold_numbers(found, links)
         heads, arcs = [0, 0, 0], [0, 0, 0]
         tags = next((_tags_with_root(gold, name) for name in _TAGS if name in gold.layers), None)
         for at, candidates in enumerate(wanted):
@@ -133,10 +133,10 @@ class _Tally:
             if candidates is None or any(arc.head is None for arc in candidates):
                 self.unscored += 1
                 continue
-            has_head = any(arc.head == own[at].head for arc in candidates)
+            has_head = any(arc.head == system_arcs[at].head for arc in candidates)
             _count(heads, has_head, links[at])
             if all(arc.relation is not None for arc in candidates):
-                _count(arcs, any(self._same(arc, own[at]) for arc in candidates), links[at])
+                _count(arcs, any(self._same(arc, system_arcs[at]) for arc in candidates), links[at])
             if len(candidates) == 1:
                 (arc,) = candidates
                 self.relations["_" if arc.relation is None else self._compared(arc.relation), has_head] += 1
@@ -180,8 +180,8 @@ def arcs_in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | N
         return arcs
     numbers: dict[int | None, int] = {link + 1: at for at, link in enumerate(links, 1) if link is not None}
     numbers[0] = 0
-    own = (Arc(None, None) if link is None else arcs[link] for link in links)
-    return [Arc(numbers.get(arc.head), arc.relation) for arc in own]
+    of_gold_words = (Arc(None, None) if link is None else arcs[link] for link in links)
+    return [Arc(numbers.get(arc.head), arc.relation) for arc in of_gold_words]
 
 
 def is_punctuation(form: str) -> bool:
@@ -191,7 +191,7 @@ def is_punctuation(form: str) -> bool:
 
 def _tags_with_root(sentence: Sentence, layer: str) -> list[str]:
     """Return the tags of the root and of all tokens, `_` for a token without exactly one tag."""
-    return ["ROOT", *(each[0] if each and len(each) == 1 else "_" for each in sentence.layers[layer])]
+    return ["ROOT", *(tags[0] if tags and len(tags) == 1 else "_" for tags in sentence.layers[layer])]
 
 
 def _shares(counts: Counter[tuple[str, bool]]) -> dict[str, Share]:

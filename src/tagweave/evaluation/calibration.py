@@ -71,7 +71,7 @@ def calibration(of: str, probabilities: Sequence[float] | Floats, right: Sequenc
     """Return the calibration of answers, each with a probability from 0 to 1 and whether it is right."""
     p, is_right = np.asarray(probabilities, np.float64), np.asarray(right, np.float64)
     at = np.minimum((p * BINS).astype(int), BINS - 1)
-    counts, sums, rights = (np.bincount(at, each, BINS) for each in (np.ones_like(p), p, is_right))
+    counts, sums, rights = (np.bincount(at, weights, BINS) for weights in (np.ones_like(p), p, is_right))
     error = float(np.abs(sums - rights).sum() / len(p)) if len(p) else np.nan
     with np.errstate(invalid="ignore"):
         means, shares = sums / counts, rights / counts
@@ -97,18 +97,18 @@ def calibrations(
         kinds = {"tokens": label_answers(model, gold, output, threads)}
         if model.task == SPANS:
             kinds["spans"] = span_answers(model, gold, threads)
-    by_kind = (calibration(of, each.probability, each.right) for of, each in kinds.items())
-    return tuple(each for each in by_kind if each.count)
+    by_kind = (calibration(of, answers.probability, answers.right) for of, answers in kinds.items())
+    return tuple(result for result in by_kind if result.count)
 
 
 def label_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int = 1) -> Answers:
     """Return the labels of tokens with one label in the gold standard."""
     if model.task == SPANS:
-        gold, output = (chunk_schemes.coded(each, "IOB2") for each in (gold, output))
+        gold, output = (chunk_schemes.coded(corpus, "IOB2") for corpus in (gold, output))
     tagger = _tagger(model, gold, threads)
     number = {name: at for at, name in enumerate(tagger.labels)}
     rows = list[_Row]()
-    tables = tagger.probabilities([replace(each, layers={}) for each in gold])
+    tables = tagger.probabilities([replace(sentence, layers={}) for sentence in gold])
     for sentence, tagged, table in zip(gold, output, tables, strict=True):
         for right, said, row in zip(_known(gold, sentence), _known(output, tagged), table, strict=True):
             if right is not None and said in number:
@@ -119,10 +119,10 @@ def label_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int 
 def span_answers(model: ChainModel, gold: Corpus, threads: int = 1) -> Answers:
     """Return the spans that a model gives to sentences whose labels are all known."""
     gold = chunk_schemes.coded(gold, "IOB2")
-    known = [sentence for sentence in gold if None not in _known(gold, sentence)]
-    tagged = _tagger(model, gold, threads).tag_spans(replace(each, layers={}) for each in known)
+    labelled = [sentence for sentence in gold if None not in _known(gold, sentence)]
+    tagged = _tagger(model, gold, threads).tag_spans(replace(sentence, layers={}) for sentence in labelled)
     rows = list[_Row]()
-    for sentence, (_, spans) in zip(known, tagged, strict=True):
+    for sentence, (_, spans) in zip(labelled, tagged, strict=True):
         layer = sentence.layers.get(gold.guideline, ())
         right = {span[:3] for (span,) in spans_of(layer, sentence.location)}
         rows += [(p, (start, stop, label) in right, p) for start, stop, label, p in spans if p is not None]
@@ -133,7 +133,7 @@ def _known(corpus: Corpus, sentence: Sentence) -> list[str | None]:
     """Return the labels of tokens that have one label."""
     layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
     is_partial = corpus.covered_in(sentence) is not None
-    return [_only(each, is_partial) for each in layer]
+    return [_only(candidates, is_partial) for candidates in layer]
 
 
 def _only(candidates: Candidates, is_partial: bool) -> str | None:
@@ -145,10 +145,10 @@ def _only(candidates: Candidates, is_partial: bool) -> str | None:
 def head_answers(model: TreeModel, gold: Corpus, output: Corpus, threads: int = 1) -> Answers:
     """Return the heads of words with one head in the gold standard."""
     rows = list[_Row]()
-    bare = [with_columns(replace(each, heads={}), model.inputs) for each in gold]
+    bare = [with_columns(replace(sentence, heads={}), model.inputs) for sentence in gold]
     tables = TreePredictor(model, threads).probabilities(bare)
     for sentence, parsed, table in zip(gold, output, tables, strict=True):
-        heads = (each.heads.get(corpus.guideline, ()) for corpus, each in ((gold, sentence), (output, parsed)))
+        heads = (tree.heads.get(corpus.guideline, ()) for corpus, tree in ((gold, sentence), (output, parsed)))
         for word, (reference, said) in enumerate(zip(*heads, strict=False), 1):
             if reference and said and len(reference) == 1 and (right := reference[0].head) is not None:
                 head = said[0].head or 0
@@ -158,12 +158,12 @@ def head_answers(model: TreeModel, gold: Corpus, output: Corpus, threads: int = 
 
 def _word_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int) -> Answers:
     """Return the words of the output."""
-    characters = [Sentence(tuple("".join(each.forms))) for each in output]
+    characters = [Sentence(tuple("".join(sentence.forms))) for sentence in output]
     tables = _tagger(model, gold, threads).word_probabilities(characters, output.sentences)
     rows = list[_Row]()
     for reference, cut, table in zip(gold, output, tables, strict=True):
-        known = set(_bounds(reference))
-        rows += [(p, each in known, p) for p, each in zip(table, _bounds(cut), strict=True)]
+        words = set(_bounds(reference))
+        rows += [(p, word in words, p) for p, word in zip(table, _bounds(cut), strict=True)]
     return _answers(rows)
 
 

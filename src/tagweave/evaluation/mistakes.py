@@ -46,15 +46,15 @@ class Mistake(NamedTuple):
 def mistakes(gold: Corpus, system: Corpus, scores: Scores) -> list[Mistake]:
     """Return the mistakes of a system that was scored, the most frequent kind first."""
     if isinstance(scores, Attachment):
-        found = list(_of_trees(gold, system))
+        wrong = list(_of_trees(gold, system))
     elif isinstance(scores, SpanScores):
-        found = list(_of_spans(gold, system))
+        wrong = list(_of_spans(gold, system))
     elif isinstance(scores, Accuracy):
-        found = list(_of_tokens(gold, system))
+        wrong = list(_of_tokens(gold, system))
     else:
-        found = list(_of_words(gold, system))
-    counts = Counter(each.kind for each in found)
-    return sorted(found, key=lambda each: (-counts[each.kind], each.kind, each.sentence, each.start))
+        wrong = list(_of_words(gold, system))
+    counts = Counter(mistake.kind for mistake in wrong)
+    return sorted(wrong, key=lambda mistake: (-counts[mistake.kind], mistake.kind, mistake.sentence, mistake.start))
 
 
 def _text(candidates: Candidates) -> str:
@@ -63,14 +63,14 @@ def _text(candidates: Candidates) -> str:
 
 def _of_tokens(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
     ours, theirs = guideline_layers(gold), guideline_layers(system)
-    codes = CandidateCodes.of(*([each for layer in side for each in layer] for side in (ours, theirs)))
+    codes = CandidateCodes.of(*([candidates for layer in side for candidates in layer] for side in (ours, theirs)))
     right = codes.agree(codes.gold, codes.system) | ~codes.known[codes.gold]
     ends = np.cumsum([len(layer) for layer in ours])
     for token in np.flatnonzero(~right).tolist():
         number = int(np.searchsorted(ends, token, side="right"))
         at = token - int(ends[number]) + len(ours[number])
-        wanted, found = _text(ours[number][at]), _text(theirs[number][at])
-        yield Mistake(f"{wanted} -> {found}", number, at, at + 1, wanted, found)
+        wanted, said = _text(ours[number][at]), _text(theirs[number][at])
+        yield Mistake(f"{wanted} -> {said}", number, at, at + 1, wanted, said)
 
 
 def _of_spans(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
@@ -81,7 +81,7 @@ def _of_spans(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
     scored = np.flatnonzero(verdict.scored)
     extra = np.setdiff1d(scored, verdict.system_match).tolist()
     begins = [0, *accumulate(map(len, gold))]
-    starts, stops, kinds = (each.tolist() for each in verdict.system)
+    starts, stops, kinds = (array.tolist() for array in verdict.system)
     wanted = list(zip(verdict.gold.starts.tolist(), verdict.gold.stops.tolist(), strict=True))
 
     def mistake(kind: str, start: int, stop: int, ours: str, theirs: str) -> Mistake:
@@ -98,12 +98,12 @@ def _of_spans(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
         while first < len(extra) and stops[extra[first]] <= start:
             first += 1
         beside = []
-        for each in extra[first:]:
-            if starts[each] >= stop:
+        for number_ in extra[first:]:
+            if starts[number_] >= stop:
                 break
-            beside.append(each)
-        pairs = [each for each in beside if each in free]
-        same = next((each for each in pairs if (starts[each], stops[each]) == (start, stop)), None)
+            beside.append(number_)
+        pairs = [span for span in beside if span in free]
+        same = next((span for span in pairs if (starts[span], stops[span]) == (start, stop)), None)
         chosen = same if same is not None else next((e for e in pairs if names[kinds[e]] in types), None)
         chosen = pairs[0] if chosen is None and pairs else chosen
         ours = named(start, stop, "|".join(types))
@@ -115,34 +115,40 @@ def _of_spans(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
         kind = "wrong type" if chosen == same else "wrong boundary" if agree else "wrong type and boundary"
         low, high = min(start, starts[chosen]), max(stop, stops[chosen])
         yield mistake(kind, low, high, ours, named(starts[chosen], stops[chosen], names[kinds[chosen]]))
-    for each in free:
-        yield mistake("invented", starts[each], stops[each], "", named(starts[each], stops[each], names[kinds[each]]))
+    for number_ in free:
+        yield mistake(
+            "invented",
+            starts[number_],
+            stops[number_],
+            "",
+            named(starts[number_], stops[number_], names[kinds[number_]]),
+        )
 
 
 def _of_words(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
-    ours, theirs = (segmentations(each.sentences, each.guideline, each.unit) for each in (gold, system))
+    ours, theirs = (segmentations(corpus.sentences, corpus.guideline, corpus.unit) for corpus in (gold, system))
     for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         sure = one.certain or (True,) * len(one.forms)
-        bounds = [[0, *accumulate(map(len, each.forms))] for each in (one, other)]
+        bounds = [[0, *accumulate(map(len, words.forms))] for words in (one, other)]
         common = sorted({*bounds[0]} & {*bounds[1]})
         for low, high in pairwise(common):
-            (a, b), (c, d) = ((each.index(low), each.index(high)) for each in bounds)
+            (a, b), (c, d) = ((ends.index(low), ends.index(high)) for ends in bounds)
             span = (a, b) if gold.unit == "word" else (low, high)
-            wanted, found = " ".join(one.forms[a:b]), " ".join(other.forms[c:d])
+            wanted, said = " ".join(one.forms[a:b]), " ".join(other.forms[c:d])
             if not all(sure[a:b]):
                 continue
             if (b - a, d - c) != (1, 1):
                 kind = "split" if b - a == 1 else "joined" if d - c == 1 else "cut elsewhere"
-                yield Mistake(kind, number, *span, wanted, found)
+                yield Mistake(kind, number, *span, wanted, said)
             elif one.tags and other.tags and one.tags[a] and other.tags[c] != one.tags[a]:
                 tags = _text(one.tags[a]), _text(other.tags[c])
                 if not (len(other.tags[c] or ()) == 1 and {*(other.tags[c] or ())} <= {*(one.tags[a] or ())}):
-                    yield Mistake(" -> ".join(tags), number, *span, f"{wanted}/{tags[0]}", f"{found}/{tags[1]}")
+                    yield Mistake(" -> ".join(tags), number, *span, f"{wanted}/{tags[0]}", f"{said}/{tags[1]}")
 
 
 def _of_trees(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
     for number, (one, other) in enumerate(zip(gold, system, strict=True)):
-        own = arcs_in_gold_numbers(arcs_of(other, system.guideline), aligned_words(one, other))
+        system_arcs = arcs_in_gold_numbers(arcs_of(other, system.guideline), aligned_words(one, other))
 
         def named(arc: Arc, forms: tuple[str, ...] = one.forms) -> str:
             head = "_" if arc.head is None else "ROOT" if arc.head == 0 else forms[arc.head - 1]
@@ -151,8 +157,8 @@ def _of_trees(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
         for at, wanted in enumerate(arcs_of(one, gold.guideline)):
             if wanted is None or any(arc.head is None for arc in wanted):
                 continue
-            arc, shown = own[at], "|".join(map(named, wanted))
-            if all(each.head != arc.head for each in wanted):
+            arc, shown = system_arcs[at], "|".join(map(named, wanted))
+            if all(candidate.head != arc.head for candidate in wanted):
                 yield Mistake("wrong head", number, at, at + 1, shown, named(arc))
             elif (
                 len(wanted) == 1
@@ -166,23 +172,23 @@ def _of_trees(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
 def table(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> Iterator[str]:
     """Yield the lines of a table of all mistakes; `first` and `last` count the tokens of a sentence from 1."""
     yield "\t".join(COLUMNS) + "\n"
-    for name, own in systems.items():
-        for each in own:
-            sentence = gold[each.sentence]
-            line = sentence.location.line or each.sentence + 1
-            forms, start, stop = sentence.forms, each.start, each.stop
+    for name, mistakes_of_system in systems.items():
+        for mistake in mistakes_of_system:
+            sentence = gold[mistake.sentence]
+            line = sentence.location.line or mistake.sentence + 1
+            forms, start, stop = sentence.forms, mistake.start, mistake.stop
             text = " ".join([*forms[:start], "[", *forms[start:stop], "]", *forms[stop:]])
-            row = (each.kind, name, line, each.start + 1, each.stop, each.gold, each.found, text)
+            row = (mistake.kind, name, line, mistake.start + 1, mistake.stop, mistake.gold, mistake.found, text)
             yield "\t".join(str(cell).translate(_BLANKS) for cell in row) + "\n"
 
 
 def content(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> str:
     """Return the content of a page: for each system the kinds with their counts, and mistakes of each in sentences."""
     parts = []
-    for name, own in systems.items():
-        counts = Counter(each.kind for each in own)
-        parts.append(element("h2", f"{name}: {len(own):,} mistakes"))
-        head = element("tr", *(element("th", each, scope="col") for each in ("kind", "count")))
+    for name, mistakes_of_system in systems.items():
+        counts = Counter(mistake.kind for mistake in mistakes_of_system)
+        parts.append(element("h2", f"{name}: {len(mistakes_of_system):,} mistakes"))
+        head = element("tr", *(element("th", title, scope="col") for title in ("kind", "count")))
         rows = (
             element("tr", element("td", kind), element("td", f"{count:,}", class_="number"))
             for kind, count in counts.most_common(_KINDS)
@@ -193,7 +199,7 @@ def content(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> str:
                 element("p", f"{len(counts) - _KINDS:,} rarer kinds are left out; a .tsv has all.", class_="quiet")
             )
         for kind, count in counts.most_common(_KINDS):
-            chosen = [each for each in own if each.kind == kind][:_SHOWN]
+            chosen = [mistake for mistake in mistakes_of_system if mistake.kind == kind][:_SHOWN]
             parts.append(element("h3", f"{kind}: {count:,}"))
             parts.append(element("div", element("table", *_rows(gold, chosen)), class_="wide"))
             if count > _SHOWN:
@@ -202,18 +208,18 @@ def content(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> str:
 
 
 def _rows(gold: Corpus, chosen: list[Mistake]) -> Iterator[str]:
-    yield element("tr", *(element("th", each, scope="col") for each in ("line", "gold", "system", "sentence")))
+    yield element("tr", *(element("th", title, scope="col") for title in ("line", "gold", "system", "sentence")))
     between = " " if gold.unit == "word" else ""
-    for each in chosen:
-        sentence = gold[each.sentence]
+    for mistake in chosen:
+        sentence = gold[mistake.sentence]
         before, marked, after = (
             word(between.join(forms))
             for forms in (
-                sentence.forms[: each.start],
-                sentence.forms[each.start : each.stop],
-                sentence.forms[each.stop :],
+                sentence.forms[: mistake.start],
+                sentence.forms[mistake.start : mistake.stop],
+                sentence.forms[mistake.stop :],
             )
         )
         text = joined([before, element("mark", marked, style=f"background:{heat(0.5)}"), after], between)
-        line = str(sentence.location.line or each.sentence + 1)
-        yield element("tr", *(element("td", cell) for cell in (line, each.gold, each.found, text)))
+        line = str(sentence.location.line or mistake.sentence + 1)
+        yield element("tr", *(element("td", cell) for cell in (line, mistake.gold, mistake.found, text)))

@@ -43,9 +43,9 @@ def intervals(
     A series has a score and the ends of its interval for every group.
     """
     with figure(path, series, score, title) as axes:
-        for number, (name, own) in enumerate(series.items()):
-            middle = [score for score, _, _ in own]
-            ends = [[score - low for score, low, _ in own], [high - score for score, _, high in own]]
+        for number, (name, scores) in enumerate(series.items()):
+            middle = [score for score, _, _ in scores]
+            ends = [[score - low for score, low, _ in scores], [high - score for score, _, high in scores]]
             style = {"color": PALETTE[number], "marker": MARKERS[number], "linestyle": "none", "markersize": 4}
             axes.errorbar(range(len(groups)), middle, ends, capsize=2, label=readable(name), **style)
         axes.set_xticks(range(len(groups)), [readable(group) for group in groups], rotation=90, fontsize=7)
@@ -56,9 +56,9 @@ def reliability(path: Path, calibrations: Mapping[str, Calibration], title: str 
     """Draw how many answers are right by their probability, a line for each calibration, as PNG."""
     with figure(path, calibrations, "share that is right", title) as axes:
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle="dashed")
-        for number, (name, each) in enumerate(calibrations.items()):
-            points = [(one.probability, one.right) for one in each.bins if one.count]
-            label = readable(f"{name} (error {each.error:.3f})")
+        for number, (name, calibration) in enumerate(calibrations.items()):
+            points = [(one.probability, one.right) for one in calibration.bins if one.count]
+            label = readable(f"{name} (error {calibration.error:.3f})")
             axes.plot(*zip(*points, strict=True), color=PALETTE[number], marker=MARKERS[number], label=label)
         axes.set_xlabel("probability")
         axes.grid(alpha=0.3)
@@ -84,8 +84,8 @@ def figure(path: Path, series: Sized, score: str, title: str) -> Iterator[Any]:
         drawn.legend(loc="outside lower center", ncols=2)  # outside of the plot, where it hides nothing
         image = io.BytesIO()
         drawn.savefig(image, format="png")
-    with whole_file(path) as part:
-        part.write_bytes(image.getvalue())
+    with whole_file(path) as temporary:
+        temporary.write_bytes(image.getvalue())
 
 
 def readable(text: str) -> str:

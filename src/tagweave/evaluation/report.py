@@ -90,8 +90,10 @@ class Report(Printed, Result):
         """
         from tagweave.evaluation.plots import reliability
 
-        kinds = [(name, each) for name, some in self.calibrations.items() for each in some]
-        reliability(Path(path), {f"{name}: {each.of}": each for name, each in kinds}, "Reliability")
+        kinds = [(name, calibration) for name, some in self.calibrations.items() for calibration in some]
+        reliability(
+            Path(path), {f"{name}: {calibration.of}": calibration for name, calibration in kinds}, "Reliability"
+        )
 
     def render(self, console: Console | None = None, confusions: int = 10) -> None:
         show(self.content(confusions), console)
@@ -137,13 +139,13 @@ def evaluate(
         spans = None if training is None else spans_of_training(training, gold.guideline)
         scores = {name: span_scores(gold, system, spans) for name, system in systems.items()}
         return Report(gold.path, len(gold), scores, _comparisons(scores))
-    known = None if training is None else training_words(training)
+    words_of_training = None if training is None else training_words(training)
     if are_labels:
-        scores = {name: accuracy(gold, system, known) for name, system in systems.items()}
+        scores = {name: accuracy(gold, system, words_of_training) for name, system in systems.items()}
     else:
         words = segmentations(gold.sentences, gold.guideline, gold.unit)
         scores = {
-            name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), known)
+            name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), words_of_training)
             for name, item in systems.items()
         }
     return Report(gold.path, len(gold), scores, _comparisons(scores))

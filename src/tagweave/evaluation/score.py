@@ -50,9 +50,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, Result):
         return value.to_json()
     if isinstance(value, Mapping):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: plain(item) for name, item in value.items()}
     if isinstance(value, tuple):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
@@ -65,7 +65,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything except the counts per sentence as plain data; an undefined ratio is `None`."""
-        shown = (each.name for each in fields(self) if each.repr)  # type: ignore[arg-type]
+        shown = (field.name for field in fields(self) if field.repr)  # type: ignore[arg-type]
         return {self.json_names.get(name, name): plain(getattr(self, name)) for name in shown}
 
 
@@ -222,12 +222,12 @@ def interval(measure: Measure) -> tuple[float, float]:
     if not size:
         return np.nan, np.nan
     even = np.full(size, 1 / size)
-    found = np.concatenate(
+    scores = np.concatenate(
         [measure.metric(generator.multinomial(size, even, block) @ counts) for block in _blocks(_SAMPLES, size)]
     )
-    if np.isnan(found).all():
+    if np.isnan(scores).all():
         return np.nan, np.nan
-    low, high = np.nanquantile(found, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    low, high = np.nanquantile(scores, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)
 
 

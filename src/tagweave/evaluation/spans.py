@@ -100,8 +100,8 @@ class SpanCodes(NamedTuple):
         rules, allowed = SpanRules(labels), _allowed(sets, possible, labels, gold.covered)
         closes = not marked and gaps_in(gold, gold.guideline) == "spans"
         evidence = SpanEvidence(rules, allowed, ~codes.known[used], closes)
-        given = np.array([*map(labels.index, codes.labels), -1])[codes.alone[codes.system]]
-        return cls(rules.types, evidence, numbers, given, sentence_begins(np.cumsum([0, *map(len, layers)])))
+        system_labels = np.array([*map(labels.index, codes.labels), -1])[codes.alone[codes.system]]
+        return cls(rules.types, evidence, numbers, system_labels, sentence_begins(np.cumsum([0, *map(len, layers)])))
 
     def verdict(self) -> SpanVerdict:
         return self.evidence.verdict(self.gold, self.system, self.begins)
@@ -109,8 +109,8 @@ class SpanCodes(NamedTuple):
 
 def has_spans(corpus: Corpus) -> bool:
     """Return whether the labels in the corpus's guideline layer code spans."""
-    sets = {each for sentence in corpus for each in set(sentence.layers.get(corpus.guideline, ()))}
-    return are_span_labels(_plain(name) for each in sets for name in each or ())
+    sets = {candidates for sentence in corpus for candidates in set(sentence.layers.get(corpus.guideline, ()))}
+    return are_span_labels(_plain(name) for candidates in sets for name in candidates or ())
 
 
 def spans_of_training(corpus: Corpus, guideline: str) -> frozenset[tuple[str, ...]] | None:
@@ -189,7 +189,7 @@ class PartialScore(Score):
 def _overlap_scores(verdict: SpanVerdict, size: int) -> tuple[PartialScore, Score]:
     """Return the scores for partial overlap, and for the type only, of `size`."""
     gold = verdict.gold
-    starts, stops, kinds = (each[verdict.scored] for each in verdict.system)
+    starts, stops, kinds = (array[verdict.scored] for array in verdict.system)
     first = np.searchsorted(stops, gold.starts, side="right")
     counts = np.maximum(np.searchsorted(starts, gold.stops, side="left") - first, 0)
     ours = np.repeat(np.arange(len(gold.starts)), counts)
@@ -262,7 +262,7 @@ def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[st
     ends = np.cumsum([len(sentence) for sentence in gold])
     starts = verdict.gold.starts
     starts_of = (starts[verdict.gold_match], starts, verdict.system.starts[verdict.scored])
-    counts = counts_by_sentence(len(ends), *(np.searchsorted(ends, each, side="right") for each in starts_of))
+    counts = counts_by_sentence(len(ends), *(np.searchsorted(ends, starts, side="right") for starts in starts_of))
     return SpanScores(
         spans=Score(*counts.sum(axis=0).tolist()),
         macro=_macro(scores.values()),
@@ -289,7 +289,7 @@ def with_rejected(verdict: SpanVerdict, gold: Corpus, types: Sequence[str]) -> S
     }
     if not rejected:
         return verdict
-    spans = zip(*(each.tolist() for each in verdict.system), strict=True)
+    spans = zip(*(array.tolist() for array in verdict.system), strict=True)
     wrong = [not rejected.isdisjoint({(a, b, types[kind]), (a, b, ANY)}) for a, b, kind in spans]
     return verdict._replace(scored=verdict.scored | np.array(wrong, np.bool_))
 

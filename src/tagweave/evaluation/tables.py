@@ -44,8 +44,8 @@ def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str
 def show(content: Iterable[Text | Table], console: Console | None = None) -> None:
     """Print tables and the lines between them, by default on standard output."""
     console = console or table_console()
-    for each in content:
-        console.print(each)
+    for item in content:
+        console.print(item)
 
 
 class Printed:
@@ -81,4 +81,4 @@ def add_row(table: Table, *cells: str | Iterable[str]) -> None:
     from rich.text import Text
 
     lines = ([cell] if isinstance(cell, str) else cell for cell in cells)
-    table.add_row(*(Text("\n".join(map(printable, each))) for each in lines))
+    table.add_row(*(Text("\n".join(map(printable, texts))) for texts in lines))

@@ -283,8 +283,8 @@ def _tagged(gold: Sequence[Segmentation], system: Sequence[Segmentation], pair: 
     codes = CandidateCodes.of(
         *(chain.from_iterable(item.tags or (None,) * len(item.forms) for item in side) for side in (gold, system))
     )
-    known, (ours, theirs) = codes.known[codes.gold], (pair.gold_match, pair.system_match)
-    scored = pair.gold.certain & known
+    is_tagged, (ours, theirs) = codes.known[codes.gold], (pair.gold_match, pair.system_match)
+    scored = pair.gold.certain & is_tagged
     agree = codes.agree(codes.gold[ours], codes.system[theirs])
     counts = pair.counts(ours[agree], scored, pair.touching(scored))
     tags, system_tags = codes.alone[codes.gold], codes.alone[codes.system]
@@ -293,7 +293,7 @@ def _tagged(gold: Sequence[Segmentation], system: Sequence[Segmentation], pair: 
     right = matched[matched == matched_system]
     return TaggedWordScores(
         words=Score(*counts.sum(axis=0).tolist()),
-        unscored=int((pair.gold.certain & ~known).sum()),
+        unscored=int((pair.gold.certain & ~is_tagged).sum()),
         ambiguous=int((scored & (tags < 0)).sum()),
         undecided=int((scored[ours] & (system_tags[theirs] < 0)).sum()),
         labels=label_scores(codes.labels, tags[single], system_tags[pair.touching(single)], right),

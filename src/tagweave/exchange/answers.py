@@ -65,7 +65,7 @@ def _document(values: Values) -> Document:
 def _text(line: Values) -> tuple[str, tuple[Offsets, ...] | None]:
     """Return the text of a line, and its tokens if it has any."""
     tokens = line.values.get("tokens")
-    if not isinstance(tokens, list) or not all(isinstance(each, str) and each.strip() for each in tokens):
+    if not isinstance(tokens, list) or not all(isinstance(token, str) and token.strip() for token in tokens):
         return line.get("text", str), None
     stops = [*accumulate((len(token) + 1 for token in tokens), initial=0)]
     return " ".join(tokens), tuple((start, stop - 1) for start, stop in pairwise(stops))
@@ -85,30 +85,32 @@ def spans(line: Values, text: str, tally: Tally) -> tuple[list[Mark], list[Mark]
             case [str(part), str(kind)]:
                 quoted.append(Quotation(part, kind))
             case dict():
-                found = _span(Values(value, line.location), label, text, line)
-                (marks if isinstance(found, Mark) else quoted).append(found)  # type: ignore[arg-type]
+                span = _span(Values(value, line.location), label, text, line)
+                (marks if isinstance(span, Mark) else quoted).append(span)  # type: ignore[arg-type]
             case _:
                 raise line.error(f"the span {shown(value)}", 'a quotation with its label, {"text": ..., "label": ...}')
-    for kind in {each.label for each in quoted} | {mark.label for mark in marks}:
+    for kind in {quotation.label for quotation in quoted} | {mark.label for mark in marks}:
         if wrong := CONTROL.search(kind):
             raise line.error(f"the character {wrong.group()!r} in the label {kind!r}", "a label in one line")
-    if empty := next((each for each in quoted if not each.text.strip() or not each.label.strip()), None):
+    if empty := next(
+        (quotation for quotation in quoted if not quotation.text.strip() or not quotation.label.strip()), None
+    ):
         raise line.error(f"the quotation {empty.text!r} with the label {empty.label!r}", "a quotation and its label")
     try:
         places = located(text, quoted, tally)
     except CorpusError as error:
         raise error.at(*line.location) from None
-    return marks, [Mark(start, stop, each.label, each.probability) for start, stop, each in places]
+    return marks, [Mark(start, stop, quotation.label, quotation.probability) for start, stop, quotation in places]
 
 
 def _given(line: Values) -> Iterator[tuple[str, object]]:
     """Yield each span, with its label if spans are given by label."""
     value = next((line.values[name] for name in ANSWERS if name in line), None)
     if isinstance(value, dict):
-        for label, found in value.items():
-            yield from ((label, each) for each in (found if isinstance(found, list) else [found]) if found is not None)
+        for label, spans in value.items():
+            yield from ((label, span) for span in (spans if isinstance(spans, list) else [spans]) if spans is not None)
     elif isinstance(value, list):
-        yield from (("", each) for each in value)
+        yield from (("", span) for span in value)
     else:
         raise line.error(f"no answer ({shown(value)})", '"spans", a list of quotations with their labels')
 
@@ -129,10 +131,10 @@ def _span(span: Values, label: str, text: str, line: Values) -> Mark | Quotation
 
 def is_quoted(line: dict[str, Any]) -> bool | None:
     """Return whether an object has spans as answers have them, and not as annotation tools do; `None` without spans."""
-    given = next((line[name] for name in ANSWERS if line.get(name)), None)
-    if isinstance(given, dict):
+    spans = next((line[name] for name in ANSWERS if line.get(name)), None)
+    if isinstance(spans, dict):
         return True
-    first = given[0] if isinstance(given, list) and given else None
+    first = spans[0] if isinstance(spans, list) and spans else None
     if isinstance(first, dict):
         places = {"start", "start_offset"} & first.keys()
         if "start" in places and not line.get("spans") and isinstance(line.get("text"), str):
@@ -143,11 +145,11 @@ def is_quoted(line: dict[str, Any]) -> bool | None:
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents with the spans of all annotators, quoted and with their offsets."""
-    for each in documents:
-        marks: Sequence[Mark] = [mark for own in each.marks.values() for mark in own or ()]
+    for document in documents:
+        marks: Sequence[Mark] = [mark for layer in document.marks.values() for mark in layer or ()]
         listed = [
             {
-                "text": each.text[mark.start : mark.stop],
+                "text": document.text[mark.start : mark.stop],
                 "label": mark.label,
                 "start": mark.start,
                 "end": mark.stop,
@@ -155,7 +157,7 @@ def write(documents: Iterable[Document], stream: IO[str]) -> None:
             }
             for mark in marks
         ]
-        stream.write(json.dumps({"text": each.text, "spans": listed}, ensure_ascii=False) + "\n")
+        stream.write(json.dumps({"text": document.text, "spans": listed}, ensure_ascii=False) + "\n")
 
 
 TOOL = Tool("answers", read, write, ".jsonl")

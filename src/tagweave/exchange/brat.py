@@ -38,15 +38,15 @@ _OTHERS = {
 def read(path: str) -> Iterator[Document]:
     """Yield the documents of a folder, a zip or a pair of files; naming either file is enough."""
     annotator = Path(path).name.partition(".")[0] if Path(path).is_dir() or path.endswith(".zip") else "annotator"
-    found = {member.name: member for member in _files(path)}
-    for name, member in found.items():
-        if name.suffix == ".ann" and name.with_suffix(".txt") not in found:
+    files = {member.name: member for member in _files(path)}
+    for name, member in files.items():
+        if name.suffix == ".ann" and name.with_suffix(".txt") not in files:
             raise CorpusError(f"no {name.with_suffix('.txt')}", "the text beside its annotation", member.place)
-    names = [name for name in found if name.suffix == ".txt"]
+    names = [name for name in files if name.suffix == ".txt"]
     several = len({name.name for name in names}) < len(names)
     for name in names:
         who, title = (name.parent.name, name.stem) if several else (annotator, str(name.with_suffix("")))
-        text, marked = found[name], found.get(name.with_suffix(".ann"))
+        text, marked = files[name], files.get(name.with_suffix(".ann"))
         if marked is None:
             yield Document(text.text(), name=title, location=Location(text.place))
             continue
@@ -121,4 +121,4 @@ def _lines(document: Document, marks: Iterable[Mark]) -> Iterator[str]:
         yield f"T{number}\t{mark.label} {mark.start} {mark.stop}\t{shown}\n"
 
 
-TOOL = Tool("brat", read, lambda found, stream: write_zip(stream, _pairs(found)), ".zip", binary=True)
+TOOL = Tool("brat", read, lambda documents, stream: write_zip(stream, _pairs(documents)), ".zip", binary=True)

@@ -41,29 +41,29 @@ def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
     """Yield the sentences of a file, or of the files of a folder."""
     for file in _files(Path(path)):
         for number, (names, values) in enumerate(_rows(file, leave_out), 1):
-            found = _sentence(values, names, Location(str(file), number), leave_out)
-            if found.forms:
-                yield found
+            sentence = _sentence(values, names, Location(str(file), number), leave_out)
+            if sentence.forms:
+                yield sentence
 
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     if (path / "dataset_dict.json").is_file():
-        splits = sorted(each.name for each in path.iterdir() if each.is_dir())
+        splits = sorted(folder.name for folder in path.iterdir() if folder.is_dir())
         raise CorpusError(f"the splits {', '.join(splits)}", "the folder of one of them", str(path))
     if (path / "state.json").is_file():
         state = _json(path / "state.json")
         listed = state.get("_data_files") if isinstance(state, dict) else None
         files = [file for file in listed if isinstance(file, dict)] if isinstance(listed, list) else []
-        found = [path / Path(str(file.get("filename"))).name for file in files]
+        tables = [path / Path(str(file.get("filename"))).name for file in files]
     else:
-        found = sorted(file for file in path.iterdir() if file.suffix in _EXTENSIONS[:3])
-    if not found:
+        tables = sorted(file for file in path.iterdir() if file.suffix in _EXTENSIONS[:3])
+    if not tables:
         raise CorpusError("a folder without tables", f"files {', '.join(_EXTENSIONS[:3])}", str(path))
-    for file in found:
+    for file in tables:
         refuse_link(file)
-    return found
+    return tables
 
 
 def _json(path: Path) -> object:
@@ -87,14 +87,14 @@ def _names(info: object) -> Names:
     """Return the names of labels in the description of a dataset; columns without names are left out."""
     inner = info.get("info", info) if isinstance(info, dict) else {}
     features = inner.get("features") if isinstance(inner, dict) else None
-    found = {}
+    names_of = {}
     for column, feature in features.items() if isinstance(features, dict) else ():
         element = feature.get("feature", feature) if isinstance(feature, dict) else feature
         element = element[0] if isinstance(element, list) and element else element
         names = element.get("names") if isinstance(element, dict) else None
-        if isinstance(names, list) and all(isinstance(each, str) for each in names):
-            found[column] = names
-    return found
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            names_of[column] = names
+    return names_of
 
 
 def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_out: Callable[[str], None]) -> Sentence:
@@ -102,7 +102,7 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
     if key is None:
         raise CorpusError(f"the columns {', '.join(map(str, row))}", "a column tokens", *location)
     forms = row[key]
-    if not isinstance(forms, list) or not all(isinstance(each, str) and each for each in forms):
+    if not isinstance(forms, list) or not all(isinstance(form, str) and form for form in forms):
         raise CorpusError(f"the tokens {forms!r}", "a list of texts, none of them empty", *location)
     if wrong := UNWRITABLE.search("".join(forms)):
         raise CorpusError(f"the character {wrong.group()!r} in a token", "text that UTF-8 can hold", *location)
@@ -116,12 +116,12 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
         if not isinstance(values, list):
             if isinstance(values, str | int) and name.isidentifier():
                 comments.append(f"# {name} = {str(values).translate({10: ' ', 13: ' ', 0: ' '})}")
-        elif any(isinstance(each, list | dict | float) for each in values):
+        elif any(isinstance(value, list | dict | float) for value in values):
             leave_out(f"values of {name}")
         elif len(values) != len(forms):
             raise CorpusError(f"{len(values)} values of {name}", f"{len(forms)}, one a token", *location)
         elif name in _COLUMNS and name not in names:
-            columns[_COLUMNS[name]] = tuple("_" if each in (None, "") else str(each) for each in values)
+            columns[_COLUMNS[name]] = tuple("_" if value in (None, "") else str(value) for value in values)
         else:
             layers[name] = tuple(_candidates(value, name, names, location) for value in values)
     heads = {"head": _heads(row, len(forms), location)} if row.get("head") is not None else {}
@@ -130,10 +130,10 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
 
 def _whole_numbers(values: object) -> object:
     """Return the numbers of labels as whole ones: a table with missing values has made floats of them."""
-    if not isinstance(values, list) or not any(isinstance(each, float) for each in values):
+    if not isinstance(values, list) or not any(isinstance(value, float) for value in values):
         return values
-    known = [None if isinstance(each, float) and isnan(each) else each for each in values]
-    return [int(each) if isinstance(each, float) and each.is_integer() else each for each in known]
+    numbers = [None if isinstance(value, float) and isnan(value) else value for value in values]
+    return [int(value) if isinstance(value, float) and value.is_integer() else value for value in numbers]
 
 
 def _candidates(value: object, name: str, names: Names, location: Location) -> Candidates:
@@ -166,17 +166,17 @@ def _heads(row: Mapping[str, Any], length: int, location: Location) -> tuple[Arc
     heads, relations = row["head"], row.get("deprel") or [None] * length
     if not isinstance(heads, list) or not isinstance(relations, list) or {len(heads), len(relations)} != {length}:
         raise CorpusError("heads or relations of another number", f"{length}, one a token", *location)
-    found: list[ArcCandidates] = []
+    arcs: list[ArcCandidates] = []
     for at, (head, relation) in enumerate(zip(heads, relations, strict=True), 1):
         text = "" if head in (*_UNKNOWN, "None") else str(head)
-        known = relation if isinstance(relation, str) and relation not in ("", "_") else None
+        label = relation if isinstance(relation, str) and relation not in ("", "_") else None
         if not text:
-            found.append(None if known is None else (Arc(None, known),))
+            arcs.append(None if label is None else (Arc(None, label),))
         elif text.isascii() and text.isdecimal() and len(text) < 10 and int(text) <= length and int(text) != at:
-            found.append((Arc(int(text), known),))
+            arcs.append((Arc(int(text), label),))
         else:
             raise CorpusError(f"the head {head!r} of token {at}", f"0 or another token, 1 to {length}", *location)
-    return tuple(found)
+    return tuple(arcs)
 
 
 def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str], name: str) -> None:
@@ -184,7 +184,7 @@ def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str
     suffix = Path(name).suffix
     if suffix not in _EXTENSIONS[:3]:
         raise ExchangeError(f"found the file name {name!r}, expected one that ends in {', '.join(_EXTENSIONS[:3])}")
-    table = [_row(each, layers) for each in sentences if each.forms]
+    table = [_row(sentence, layers) for sentence in sentences if sentence.forms]
     if suffix == ".jsonl":
         stream.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in table)
     else:
@@ -197,8 +197,8 @@ def _row(sentence: Sentence, layers: Sequence[str]) -> dict[str, Any]:
     for name in layers:
         row[name] = single(sentence.layers.get(name, unknown), sentence, "datasets")
     if any(sentence.heads.get("head", ())):
-        arcs = [each[0] if each else Arc(None, None) for each in sentence.heads["head"]]
-        if several := [each for each in sentence.heads["head"] if each and len(each) > 1]:
+        arcs = [candidates[0] if candidates else Arc(None, None) for candidates in sentence.heads["head"]]
+        if several := [candidates for candidates in sentence.heads["head"] if candidates and len(candidates) > 1]:
             raise sentence.error(f"{len(several[0])} candidates of a head", "one or none")
         row["head"] = [None if arc.head is None else str(arc.head) for arc in arcs]
         row["deprel"] = [arc.relation for arc in arcs]
@@ -249,12 +249,12 @@ def rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[object,
             metadata = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
         except (ValueError, RecursionError) as error:
             raise CorpusError(f"no JSON in its metadata ({error})", "what datasets writes", str(path)) from None
-        unread = [each.name for each in schema if not _is_read(each.type)]
+        unread = [field.name for field in schema if not _is_read(field.type)]
         values, characters = Allowance(path, "values"), Allowance(path)
         for batch in batches:
             batch.validate(full=True)  # offsets that somebody wrote are not believed
-            found = zip(batch.schema.names, batch.columns, strict=True)
-            read = {name: column for name, column in found if _is_read(column.type)}
+            columns = zip(batch.schema.names, batch.columns, strict=True)
+            read = {name: column for name, column in columns if _is_read(column.type)}
             for name in unread * len(batch):
                 leave_out(f"values of {name}")
             for column in read.values():
@@ -284,11 +284,11 @@ def _parquet(file: IO[bytes], path: Path) -> tuple[Any, Iterator[Any]]:
 
     table = parquet.ParquetFile(file, pre_buffer=False)
     leaves = [table.schema.column(number) for number in range(len(table.schema))]
-    texts = [each.path for each in leaves if each.physical_type == "BYTE_ARRAY"]
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
     schema = table.schema_arrow
     _check_pages(table.metadata, file, path)
     table = parquet.ParquetFile(file, pre_buffer=False, read_dictionary=texts)
-    names = [each.name for each in table.schema_arrow if _is_read(each.type)]
+    names = [field.name for field in table.schema_arrow if _is_read(field.type)]
     return schema, table.iter_batches(_ROWS, columns=names)
 
 
@@ -298,7 +298,7 @@ def _check_pages(metadata: Any, file: IO[bytes], path: Path) -> None:
         for column in map(group.column, range(group.num_columns)):
             values.take(column.num_values)
             starts = (column.dictionary_page_offset, column.data_page_offset)
-            start = min(each for each in starts if each is not None)
+            start = min(offset for offset in starts if offset is not None)
             for page in pages(file, start, column.total_compressed_size):
                 unpacked.take(page.unpacked)
                 left -= 1
@@ -313,7 +313,7 @@ def _arrow(file: IO[bytes], path: Path) -> tuple[Any, Iterator[Any]]:
     file.seek(0)
     start = 8 if file.read(6) == b"ARROW1" else 0
     file.seek(start)
-    if any(_is_compressed(bytes(each.metadata)) for each in ipc.MessageReader.open_stream(file)):
+    if any(_is_compressed(bytes(message.metadata)) for message in ipc.MessageReader.open_stream(file)):
         raise CorpusError("compressed Arrow", "Arrow as datasets writes it, or Parquet", str(path))
     file.seek(start)
     reader = ipc.open_stream(file)
@@ -326,8 +326,8 @@ def _is_compressed(message: bytes) -> bool:
     def field(table: int, number: int) -> int:
         offsets = table - struct.unpack_from("<i", message, table)[0]
         size, slot = struct.unpack_from("<H", message, offsets)[0], 4 + 2 * number
-        found = struct.unpack_from("<H", message, offsets + slot)[0] if slot < size else 0
-        return table + found if found else 0
+        distance = struct.unpack_from("<H", message, offsets + slot)[0] if slot < size else 0
+        return table + distance if distance else 0
 
     def inner(place: int) -> int:
         return int(place + struct.unpack_from("<I", message, place)[0])
@@ -345,7 +345,7 @@ def _is_compressed(message: bytes) -> bool:
 def _is_list(kind: Any) -> bool:
     from pyarrow import types
 
-    return any(each(kind) for each in (types.is_list, types.is_large_list, types.is_fixed_size_list))
+    return any(is_kind(kind) for is_kind in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
 def _is_read(kind: Any) -> bool:
@@ -356,7 +356,7 @@ def _is_read(kind: Any) -> bool:
     if types.is_dictionary(inner):
         return bool(types.is_string(inner.value_type) or types.is_large_string(inner.value_type))
     plain = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
-    return any(each(inner) for each in plain)
+    return any(is_kind(inner) for is_kind in plain)
 
 
 def _flat(column: Any) -> tuple[Any, Sequence[int]]:
@@ -370,7 +370,7 @@ def _flat(column: Any) -> tuple[Any, Sequence[int]]:
         starts: Sequence[int] = range(0, (len(column) + 1) * size, size) if size else [0] * (len(column) + 1)
         return column.values.slice(column.offset * size, len(column) * size), starts
     offsets = column.offsets.to_pylist()
-    return column.values.slice(offsets[0], offsets[-1] - offsets[0]), [each - offsets[0] for each in offsets]
+    return column.values.slice(offsets[0], offsets[-1] - offsets[0]), [offset - offsets[0] for offset in offsets]
 
 
 def _characters(values: Any) -> int:
@@ -389,13 +389,13 @@ def _python(column: Any) -> list[Any]:
     values, starts = _flat(column)
     if types.is_dictionary(values.type):
         texts = [*values.dictionary.to_pylist(), None]
-        found = [texts[-1 if each is None else each] for each in values.indices.to_pylist()]
+        python_values = [texts[-1 if index is None else index] for index in values.indices.to_pylist()]
     else:
-        found = values.to_pylist()
+        python_values = values.to_pylist()
     if not starts:
-        return found
+        return python_values
     missing = column.is_null().to_pylist()
-    return [None if none else found[a:b] for none, a, b in zip(missing, starts[:-1], starts[1:], strict=True)]
+    return [None if none else python_values[a:b] for none, a, b in zip(missing, starts[:-1], starts[1:], strict=True)]
 
 
 # Sizes of the pages of a Parquet file, before pyarrow unpacks them. The description of a column at the end of the file
@@ -432,14 +432,14 @@ def pages(file: IO[bytes], start: int, length: int) -> Iterator[ParquetPage]:
         packed, unpacked = header.get(_PACKED), header.get(_UNPACKED)
         if not isinstance(packed, int) or not isinstance(unpacked, int) or packed < 0 or unpacked < 0:
             raise ValueError("a page without sizes")
-        kinds = [header[each] for each in _OF_VALUES if isinstance(header.get(each), dict)]
-        yield ParquetPage(unpacked, max((each[1] for each in kinds if isinstance(each.get(1), int)), default=0))
+        kinds = [header[kind] for kind in _OF_VALUES if isinstance(header.get(kind), dict)]
+        yield ParquetPage(unpacked, max((kind[1] for kind in kinds if isinstance(kind.get(1), int)), default=0))
         start += size + packed
 
 
 def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
     """Return the fields of a struct by their numbers, and where it ends."""
-    found: dict[int, Any] = {}
+    fields: dict[int, Any] = {}
     number = 0
     while data[at]:
         step, kind = data[at] >> 4, data[at] & 15
@@ -448,8 +448,8 @@ def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
             number += step
         else:
             number, at = _number(data, at)
-        found[number], at = _value(data, at, kind, depth)
-    return found, at + 1
+        fields[number], at = _value(data, at, kind, depth)
+    return fields, at + 1
 
 
 def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:

@@ -70,21 +70,21 @@ def _documents(member: ExportFile, leave_out: Callable[[str], None]) -> Iterator
 
     _check_size(member)
     try:
-        found = DocBin().from_bytes(member.data)
-        strings = StringStore(found.strings)
+        docbin = DocBin().from_bytes(member.data)
+        strings = StringStore(docbin.strings)
         text: Callable[[int], str] = cache(lambda number: str(strings[number]))  # each is made once
-        for what, values in (("user data of documents", found.user_data), ("categories of documents", found.cats)):
+        for what, values in (("user data of documents", docbin.user_data), ("categories of documents", docbin.cats)):
             for _ in filter(None, values):
                 leave_out(what)
-        groups = [_groups(each) for each in found.span_groups]
-        for name in (name for each in groups for name in each if name != _INCORRECT):
+        groups = [_groups(packed) for packed in docbin.span_groups]
+        for name in (name for names in groups for name in names if name != _INCORRECT):
             leave_out(f"span groups {name}")
-        rejected = [[Span(a, b, text(label)) for a, b, label in each.get(_INCORRECT, ())] for each in groups]
-        links = [at for at, attribute in enumerate(found.attrs) if attribute == IDS["ENT_KB_ID"]]
-        for at, array in enumerate(found.tokens):
+        rejected = [[Span(a, b, text(label)) for a, b, label in spans.get(_INCORRECT, ())] for spans in groups]
+        links = [at for at, attribute in enumerate(docbin.attrs) if attribute == IDS["ENT_KB_ID"]]
+        for at, array in enumerate(docbin.tokens):
             if links and array[:, links].any():
                 leave_out("documents with links of entities")
-            yield _tokens(found, at, text, rejected[at])
+            yield _tokens(docbin, at, text, rejected[at])
     except Exception as error:
         told = f"no DocBin ({type(error).__name__}: {error})"
         raise CorpusError(told, "spaCy's training data", member.place) from None
@@ -127,25 +127,25 @@ def _groups(packed: bytes) -> dict[str, list[tuple[int, int, int]]]:
     groups = [] if packed in _NO_GROUPS else srsly.msgpack_loads(packed)
     for group in groups:
         content = srsly.msgpack_loads(group)
-        spans = [_SPAN.unpack(each) for each in content["spans"]]
+        spans = [_SPAN.unpack(packed_span) for packed_span in content["spans"]]
         for name in groups[group] if isinstance(groups, dict) else [content["name"]]:
             named[name] = [(start, stop, label) for _, _, label, start, stop, _, _ in spans]
     return named
 
 
-def _tokens(found: Any, at: int, text: Callable[[int], str], rejected: list[Span]) -> _Tokens:
+def _tokens(docbin: Any, at: int, text: Callable[[int], str], rejected: list[Span]) -> _Tokens:
     from spacy.attrs import IDS
 
-    array, blanks = found.tokens[at], [bool(each) for each in found.spaces[at].reshape(-1)]
+    array, blanks = docbin.tokens[at], [bool(blank) for blank in docbin.spaces[at].reshape(-1)]
     if len(array) != len(blanks):
         raise ValueError(f"{len(array)} tokens and {len(blanks)} blanks")
-    columns = {name: array[:, found.attrs.index(IDS[name])] for name in IDS if IDS[name] in found.attrs}
+    columns = {name: array[:, docbin.attrs.index(IDS[name])] for name in IDS if IDS[name] in docbin.attrs}
     if "ORTH" not in columns:
         raise ValueError("tokens without texts")
-    texts = {name: [text(int(each)) for each in columns[name]] for name in _TEXTS if name in columns}
+    texts = {name: [text(int(number)) for number in columns[name]] for name in _TEXTS if name in columns}
     numbers = {name: columns[name].astype("int64").tolist() for name in _NUMBERS if name in columns}
-    unknown = found.flags[at].get("has_unknown_spaces")
-    if wrong := [each for each in rejected if not 0 <= each.start < (each.stop or 0) <= len(blanks)]:
+    unknown = docbin.flags[at].get("has_unknown_spaces")
+    if wrong := [span for span in rejected if not 0 <= span.start < (span.stop or 0) <= len(blanks)]:
         raise ValueError(f"the rejected span {wrong[0].start}:{wrong[0].stop} of {len(blanks)} tokens")
     return _Tokens(texts, numbers, [True] * len(blanks) if unknown else blanks, rejected)
 
@@ -161,8 +161,8 @@ def _sentences(tokens: _Tokens, number: int, member: ExportFile) -> Iterator[Sen
         kept = [at for at in range(start, stop) if tokens.texts["ORTH"][at].strip()]
         if kept:
             first, last = offsets[kept[0]][0], offsets[kept[-1]][1]
-            own = (*comments, *place_comments(text, end, first, last))
-            yield _sentence(tokens, kept, own, member)
+            sentence_comments = (*comments, *place_comments(text, end, first, last))
+            yield _sentence(tokens, kept, sentence_comments, member)
             end, comments = last, ()
 
 
@@ -172,8 +172,8 @@ def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], m
         return [values[at] if values else "" for at in kept]
 
     layers: dict[str, tuple[Candidates, ...]] = {
-        UPOS: tuple((each,) if each else None for each in column("POS")),
-        XPOS: tuple((each,) if each else None for each in column("TAG")),
+        UPOS: tuple((tag,) if tag else None for tag in column("POS")),
+        XPOS: tuple((tag,) if tag else None for tag in column("TAG")),
         ENTITIES: (None,) * len(kept),
     }
     if "ENT_IOB" in tokens.numbers:
@@ -189,7 +189,7 @@ def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], m
     return Sentence(
         tuple(column("ORTH")),
         layers,
-        {name: tuple(each or _NONE for each in values) for name, values in columns.items()},
+        {name: tuple(value or _NONE for value in values) for name, values in columns.items()},
         {HEAD: heads},
         comments,
         rejected={ENTITIES: rejected} if rejected else {},
@@ -234,19 +234,19 @@ def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
-    others = [name for name in layers if name not in (UPOS, XPOS)]
-    if len(others) > 1:
-        raise ExchangeError(f"found the layers {', '.join(others)}, expected one of them, as entities of spaCy")
-    vocab, found = Vocab(), DocBin(store_user_data=False)
-    for each in sentences:
-        if each.forms:
+    entity_layers = [name for name in layers if name not in (UPOS, XPOS)]
+    if len(entity_layers) > 1:
+        raise ExchangeError(f"found the layers {', '.join(entity_layers)}, expected one of them, as entities of spaCy")
+    vocab, docbin = Vocab(), DocBin(store_user_data=False)
+    for sentence in sentences:
+        if sentence.forms:
             try:
-                found.add(_doc(each, others[0] if others else None, vocab))
+                docbin.add(_doc(sentence, entity_layers[0] if entity_layers else None, vocab))
             except CorpusError:
                 raise
             except (ValueError, KeyError) as error:
-                raise CorpusError(f"what spaCy refuses ({error})", "tags of UD, and IOB2", *each.location) from None
-    stream.write(found.to_bytes())
+                raise CorpusError(f"what spaCy refuses ({error})", "tags of UD, and IOB2", *sentence.location) from None
+    stream.write(docbin.to_bytes())
 
 
 def _doc(sentence: Sentence, entities: str | None, vocab: Any) -> Any:
@@ -255,10 +255,10 @@ def _doc(sentence: Sentence, entities: str | None, vocab: Any) -> Any:
 
     def labels(name: str | None) -> list[str] | None:
         layer = sentence.layers.get(name) if name is not None else None
-        return None if layer is None else [each or "" for each in single(layer, sentence, "spaCy")]
+        return None if layer is None else [label or "" for label in single(layer, sentence, "spaCy")]
 
     columns: dict[str, Any] = {
-        name: ["" if each == _NONE else each for each in sentence.columns[key]]
+        name: ["" if value == _NONE else value for value in sentence.columns[key]]
         for name, key in (("lemmas", "lemma"), ("morphs", "feats"))
         if key in sentence.columns
     }
@@ -277,15 +277,19 @@ def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None
     arcs = sentence.heads.get(HEAD)
     if arcs is None or not any(arcs):
         return None, None
-    root = next((at for at, each in enumerate(arcs) if each and each[0].head == 0), 0)
+    root = next((at for at, candidates in enumerate(arcs) if candidates and candidates[0].head == 0), 0)
     heads, relations = [], []
-    for at, each in enumerate(arcs):
-        if each is not None and (len(each) > 1 or each[0].head is None or each[0].relation is None):
-            found = f"{len(each)} candidates of a head, or half of one"
+    for at, candidates in enumerate(arcs):
+        if candidates is not None and (
+            len(candidates) > 1 or candidates[0].head is None or candidates[0].relation is None
+        ):
+            found = f"{len(candidates)} candidates of a head, or half of one"
             raise sentence.error(found, "a head and its relation, or none")
-        head = root if each is None else each[0].head
-        heads.append(at if each is not None and head == 0 else head - 1 if each is not None and head else root)
-        relations.append("" if each is None else each[0].relation or "")
+        head = root if candidates is None else candidates[0].head
+        heads.append(
+            at if candidates is not None and head == 0 else head - 1 if candidates is not None and head else root
+        )
+        relations.append("" if candidates is None else candidates[0].relation or "")
     return heads, relations
 
 

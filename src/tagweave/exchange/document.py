@@ -88,13 +88,13 @@ def with_skipped(documents: Iterable[Document | str], path: str) -> Iterator[Doc
     """
     skipped: Counter[str] = Counter()
     last: Document | None = None
-    for each in documents:
-        if isinstance(each, str):
-            skipped[each] += 1
+    for document in documents:
+        if isinstance(document, str):
+            skipped[document] += 1
             continue
         if last is not None:
             yield last
-        last = each
+        last = document
     if last is not None:
         yield replace(last, left_out={**last.left_out, **skipped})
     elif skipped:

@@ -48,8 +48,8 @@ class Export(NamedTuple):
         """Return its sentences, and tell the decisions about answers of a language model. Raises CorpusError."""
         if self.tool in TOKEN_TOOLS:
             left_out: Counter[str] = Counter()
-            given = TOKEN_TOOLS[self.tool].read(self.path, lambda what: left_out.update([what]))
-            read = [*Memory([self.path]).sentences(given)]
+            unbounded = TOKEN_TOOLS[self.tool].read(self.path, lambda what: left_out.update([what]))
+            read = [*Memory([self.path]).sentences(unbounded)]
             self._check_complete(left_out)
             return known_layers(read)
         notes = Notes()
@@ -87,7 +87,7 @@ def _answers(
     documents: Sequence[Document], memory: Memory, notes: Notes, tell: Callable[[str], None]
 ) -> Sequence[Sentence]:
     """Return the sentences of answers: O where nothing is marked, spans widened to whole tokens; tell the changes."""
-    cut = "blanks" if is_tokenized(each.text for each in documents) else "words"
+    cut = "blanks" if is_tokenized(document.text for document in documents) else "words"
     read = [*memory.sentences(sentences(documents, tokenizer(cut), "widen", "outside", notes))]
     how = {"blanks": "tokens end at blanks", "words": "tokens are words and signs"}[cut]
     lines = [
@@ -115,6 +115,13 @@ def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[D
 
 def known_layers(read: Sequence[Sentence]) -> tuple[Sentence, ...]:
     """Return the sentences without layers and heads in which nothing is known."""
-    known = {name for each in read for name, layer in each.layers.items() if any(layer) or each.rejected.get(name)}
-    trees = any(any(layer) for each in read for layer in each.heads.values())
-    return tuple(replace(each.with_layers_of(known), heads=each.heads if trees else {}) for each in read)
+    annotated = {
+        name
+        for sentence in read
+        for name, layer in sentence.layers.items()
+        if any(layer) or sentence.rejected.get(name)
+    }
+    trees = any(any(layer) for sentence in read for layer in sentence.heads.values())
+    return tuple(
+        replace(sentence.with_layers_of(annotated), heads=sentence.heads if trees else {}) for sentence in read
+    )

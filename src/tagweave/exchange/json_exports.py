@@ -137,8 +137,8 @@ def _in_list(lines: Iterable[str], path: str) -> Iterator[Values]:
 
 
 def _after_blanks(text: str, start: int) -> int:
-    found = _BLANKS.match(text, start)
-    return found.end() if found else start
+    match = _BLANKS.match(text, start)
+    return match.end() if match else start
 
 
 def _element(text: str, start: int, location: Location) -> tuple[object, int]:
@@ -184,35 +184,35 @@ def _read_doccano(path: str) -> Iterator[Document]:
             marks.pop(annotator, None)
         text = line.get(next((key for key in TEXTS if key in line), TEXTS[0]), str)
         beside = {"relations": line.values.get("relations"), "comments": line.values.get("Comments")}
-        left_out = {what: len(found) for what, found in beside.items() if isinstance(found, list) and found}
-        by_user = {who: tuple(found) for who, found in marks.items()}
+        left_out = {what: len(values) for what, values in beside.items() if isinstance(values, list) and values}
+        by_user = {who: tuple(user_marks) for who, user_marks in marks.items()}
         yield Document(text, by_user, line.name("id"), location=line.location, left_out=left_out)
 
 
 def _doccano_marks(line: Values) -> Iterator[tuple[str, Mark]]:
     """Yield the marks of a text, each with the user who made it, "" if that is not said."""
-    for found in line.get(next((name for name in LISTS if name in line), LISTS[1]), list):
-        match found:
-            case [int() | float(), int() | float(), str(label)] if bool not in map(type, found):
-                place = Values({"start": found[0], "end": found[1]}, line.location)
+    for value in line.get(next((name for name in LISTS if name in line), LISTS[1]), list):
+        match value:
+            case [int() | float(), int() | float(), str(label)] if bool not in map(type, value):
+                place = Values({"start": value[0], "end": value[1]}, line.location)
                 yield "", Mark(place.get("start", int), place.get("end", int), label)
             case {"start_offset": _, "end_offset": _}:
-                span = Values(found, line.location)
-                if type(found.get("label")) is int:
-                    raise line.error(f"the label {found['label']}, a number", "its name: export with labels as text")
+                span = Values(value, line.location)
+                if type(value.get("label")) is int:
+                    raise line.error(f"the label {value['label']}, a number", "its name: export with labels as text")
                 user = layer_name(span.name("user"))
                 mark = Mark(span.get("start_offset", int), span.get("end_offset", int), span.get("label", str))
                 yield f"annotator{user}" if user.isdecimal() else user, mark
             case _:
-                raise line.error(f"the label {shown(found)}", 'spans [start, end, "LABEL"] of sequence labelling')
+                raise line.error(f"the label {shown(value)}", 'spans [start, end, "LABEL"] of sequence labelling')
 
 
 def _write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents for doccano to import: what all annotators marked, as labels to look over."""
-    for each in documents:
-        labels = [[mark.start, mark.stop, mark.label] for marks in each.marks.values() for mark in marks or ()]
-        named = {"id": int(each.name)} if each.name.isdecimal() else {}
-        stream.write(json.dumps({**named, "text": each.text, "label": labels}, ensure_ascii=False) + "\n")
+    for document in documents:
+        labels = [[mark.start, mark.stop, mark.label] for marks in document.marks.values() for mark in marks or ()]
+        named = {"id": int(document.name)} if document.name.isdecimal() else {}
+        stream.write(json.dumps({**named, "text": document.text, "label": labels}, ensure_ascii=False) + "\n")
 
 
 DOCCANO = Tool("doccano", _read_doccano, _write_doccano, ".jsonl")
@@ -234,7 +234,7 @@ def _prodigy_document(line: Values) -> Document | str:
     if answer == _REJECT:
         marks = tuple(mark._replace(rejected=True) for mark in marks)
     lost = [mark.probability for mark in marks if mark.rejected] or [] if marks else [line.values.get(_PROBABILITY)]
-    left_out[_WITHOUT_PLACE] = sum(each not in (None, 1) for each in lost)
+    left_out[_WITHOUT_PLACE] = sum(probability not in (None, 1) for probability in lost)
     marks = tuple(mark._replace(probability=1.0) if mark.rejected else mark for mark in marks)
     is_usable = answer == _ACCEPT or len(marks) == 1
     left_out["rejected answers with several spans"] = not is_usable and bool(marks)
@@ -247,8 +247,8 @@ def _prodigy_document(line: Values) -> Document | str:
     elif line.values.get("accept"):
         left_out["labels of whole texts"] = 1
     left_out["relations"] = len(line.get("relations", list)) if "relations" in line else 0
-    given = {layer_name(who) or "annotator": marks if is_usable else None}
-    return Document(text, given, line.name("_task_hash"), _tokens(line, text), line.location, left_out=+left_out)
+    by_annotator = {layer_name(who) or "annotator": marks if is_usable else None}
+    return Document(text, by_annotator, line.name("_task_hash"), _tokens(line, text), line.location, left_out=+left_out)
 
 
 def _answer(task: Values) -> str:
@@ -266,7 +266,7 @@ def _objects(task: Values, name: str) -> Iterator[Values]:
 def _prodigy_marks(line: Values) -> Iterator[Mark]:
     """Yield the spans of a task; a span without a probability has the task's, if there is one."""
     for span in _objects(line, "spans"):
-        source = next((each for each in (span, line) if _PROBABILITY in each), None)
+        source = next((values for values in (span, line) if _PROBABILITY in values), None)
         probability = source.get(_PROBABILITY, float) if source else 1.0
         place = span.get("start", int), span.get("end", int)
         yield Mark(*place, span.get("label", str), probability, rejected=_answer(span) == _REJECT)
@@ -276,7 +276,7 @@ def _tokens(line: Values, text: str) -> tuple[tuple[int, int], ...] | None:
     """Return the tokens of a task. Raises CorpusError for one whose text is not at its offsets."""
     if "tokens" not in line:
         return None
-    found = []
+    offsets = []
     for token in line.objects("tokens"):
         start, stop = token.get("start", int), token.get("end", int)
         form = token.values.get("text", text[start:stop])
@@ -284,19 +284,19 @@ def _tokens(line: Values, text: str) -> tuple[tuple[int, int], ...] | None:
             way = hint(text, start, stop, lambda first, last, form=form: text[first:last] == form)  # type: ignore[misc]
             there = f"{shortened(text[max(start, 0) : max(stop, 0)])!r}, the text there{way}"
             raise line.error(f"the token {shown(form)} from {start} to {stop}", there)
-        found.append((start, stop))
-    return tuple(found)
+        offsets.append((start, stop))
+    return tuple(offsets)
 
 
 def _write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents as tasks, with what all annotators marked as spans to look over; every rejected span is one."""
-    for each in documents:
-        marks = [mark for marks in each.marks.values() for mark in marks or ()]
+    for document in documents:
+        marks = [mark for marks in document.marks.values() for mark in marks or ()]
         accepted, rejected = ([mark for mark in marks if mark.rejected is kind] for kind in (False, True))
         for some in [accepted] * bool(accepted or not rejected) + [[mark] for mark in rejected]:
             spans = [{"start": mark.start, "end": mark.stop, "label": mark.label} for mark in some]
             answer = {"answer": "reject"} if some and some[0].rejected else {}
-            stream.write(json.dumps({"text": each.text, "spans": spans, **answer}, ensure_ascii=False) + "\n")
+            stream.write(json.dumps({"text": document.text, "spans": spans, **answer}, ensure_ascii=False) + "\n")
 
 
 PRODIGY = Tool("prodigy", _read_prodigy, _write_prodigy, ".jsonl", rejections=True)

@@ -51,16 +51,16 @@ def document(task: Values, name: str | None = None) -> Document:
     marks: dict[str, tuple[Mark, ...] | None] = {}
     left_out: Counter[str] = Counter()
 
-    def add(source: str, found: tuple[Mark, ...] | None) -> None:
+    def add(source: str, source_marks: tuple[Mark, ...] | None) -> None:
         """Add the marks of a source, under another name if it is the second annotation by the same one."""
         names = (f"{source}-{number}" if number > 1 else source for number in range(1, _MOST + 1))
-        name = next((each for each in names if each not in marks), None)
+        name = next((free for free in names if free not in marks), None)
         if name is None or len(marks) == _MOST:
             raise task.error(f"more than {_MOST:,} annotations", "fewer of a task")
-        marks[name] = found
+        marks[name] = source_marks
 
     began: dict[int, Any] = {}
-    for annotation in (each for key in _ANNOTATIONS if key in task for each in task.objects(key)):
+    for annotation in (annotation for key in _ANNOTATIONS if key in task for annotation in task.objects(key)):
         if isinstance(prediction := annotation.values.get("prediction"), dict) and type(prediction.get("id")) is int:
             began[prediction["id"]] = prediction
         if annotation.values.get("was_cancelled") or annotation.values.get("skipped"):
@@ -69,12 +69,12 @@ def document(task: Values, name: str | None = None) -> Document:
         by_person = _marks(annotation, places, left_out)
         by_person = by_person and tuple(mark._replace(probability=1.0) for mark in by_person)
         add(_annotator(annotation), by_person)
-    for given in task.get("predictions", list) if "predictions" in task else ():
-        known = began.get(given, given) if type(given) is int else given
-        if type(known) is int:
+    for reference in task.get("predictions", list) if "predictions" in task else ():
+        predicted = began.get(reference, reference) if type(reference) is int else reference
+        if type(predicted) is int:
             left_out["predictions without content"] += 1
         else:
-            content = Values.of(known, task.location)
+            content = Values.of(predicted, task.location)
             add(layer_name(content.name("model_version")) or "model", _marks(content, places, left_out))
     left_out["drafts"] += len(task.get("drafts", list)) if "drafts" in task else 0
     return Document(text, marks, task.name("id"), location=task.location, left_out=+left_out)
@@ -107,7 +107,7 @@ def _whole(task: Values) -> Values:
     data, results = {}, []
     for key, value in values.items():
         if _are_spans(value):
-            results += [{"type": _kind(Values.of(each, task.location).values), "value": each} for each in value]
+            results += [{"type": _kind(Values.of(span, task.location).values), "value": span} for span in value]
         elif isinstance(value, list | dict) and key not in _BESIDE:
             results.append({"type": key})
         elif key not in _BESIDE:
@@ -212,9 +212,9 @@ def _same(places: Places, start: int, stop: int, marked: str) -> bool:
 def _write(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents as tasks, in which every annotator is the version of a model that predicts."""
     stream.write("[")
-    for number, each in enumerate(documents):
-        predictions = [prediction(each, name) for name in each.marks]
-        task = {"data": {"text": each.text}, "predictions": predictions}
+    for number, document in enumerate(documents):
+        predictions = [prediction(document, name) for name in document.marks]
+        task = {"data": {"text": document.text}, "predictions": predictions}
         stream.write(f"{',' if number else ''}\n{json.dumps(task, ensure_ascii=False)}")
     stream.write("\n]\n")
 

@@ -42,16 +42,16 @@ _EXTENSIONS: dict[str, str] = {
 
 def check_tool(name: str, path: str) -> None:
     """Raise ExchangeError, which names the right command, if a file is plainly from another tool."""
-    found = recognized(path)
-    if found not in (None, name):
-        raise ExchangeError(f"{path}: found a file of {found}, expected one of {name}: tagweave import {found} {path}")
+    tool = recognized(path)
+    if tool not in (None, name):
+        raise ExchangeError(f"{path}: found a file of {tool}, expected one of {name}: tagweave import {tool} {path}")
 
 
 def recognized(path: str) -> str | None:
     """Return the name of the tool that a file, folder or zip is from; `None` if that is not plain."""
     file = Path(path)
     if file.is_dir():
-        return _by_extension(each for each in file.rglob("*") if not each.is_dir())
+        return _by_extension(member for member in file.rglob("*") if not member.is_dir())
     if file.suffix == ".txt" and file.with_suffix(".ann").exists():
         return "brat"  # whatever its text looks like
     return _by_content(path) if file.is_file() else None
@@ -64,7 +64,7 @@ def _by_content(path: str) -> str | None:
                 return _by_extension(map(PurePosixPath, packed.namelist()))
         with opened(path, lambda: 0) as stream:
             start = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
-            by_start = next((each for begin, each in _BEGINNINGS.items() if start.startswith(begin)), None)
+            by_start = next((tool for begin, tool in _BEGINNINGS.items() if start.startswith(begin)), None)
             if by_start is None and start[:1] in (b"{", b"["):
                 return _by_first_value((start + stream.read(LONGEST)).decode("utf-8", "replace"))
     except (OSError, CorpusError, zipfile.BadZipFile, ValueError, NotImplementedError):
@@ -73,8 +73,8 @@ def _by_content(path: str) -> str | None:
 
 
 def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:
-    found = {_EXTENSIONS[each.suffix] for each in files if each.suffix in _EXTENSIONS}
-    return found.pop() if len(found) == 1 else None
+    tools = {_EXTENSIONS[file.suffix] for file in files if file.suffix in _EXTENSIONS}
+    return tools.pop() if len(tools) == 1 else None
 
 
 def _by_first_value(text: str) -> str | None:
@@ -87,7 +87,7 @@ def _by_first_value(text: str) -> str | None:
     objects = list(_objects(text))
     if not objects:
         return None
-    first, quoted = objects[0], next((each for each in map(is_quoted, objects) if each), False)
+    first, quoted = objects[0], next((is_answer for is_answer in map(is_quoted, objects) if is_answer), False)
     has_text = isinstance(first.get("text"), str)
     tokens = next((value for name in TOKENS if isinstance(value := first.get(name), list)), [])
     is_table = bool(tokens) and all(isinstance(token, str) for token in tokens)
@@ -154,8 +154,8 @@ def reading(argument: str, layer: str, format: str | None = None) -> str:  # noq
     path = parse_argument(argument).path
     if path == STANDARD_STREAM or (Path(path).exists() and not Path(path).is_file()):
         return ""  # it can be read only once
-    form, given, note = stream(argument, format)
-    first = next((sentence for sentence in given if sentence.forms), None)
+    form, sentences, note = stream(argument, format)
+    first = next((sentence for sentence in sentences if sentence.forms), None)
     how = f"{path} is {note or f'read as {form.name}'}"
     if first is None:
         return how

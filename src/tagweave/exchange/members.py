@@ -87,7 +87,7 @@ def _unpacked(place: str, extensions: tuple[str, ...]) -> Iterator[ExportFile]:
     unpacked = Allowance(place)
     try:
         packed = zipfile.ZipFile(place)
-        infos = sorted(packed.infolist(), key=lambda each: each.filename)
+        infos = sorted(packed.infolist(), key=lambda info: info.filename)
     except _BROKEN as error:
         raise CorpusError(f"a broken zip ({error})", "a whole zip", place) from None
     if len(infos) > _MOST:
@@ -121,10 +121,17 @@ def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacke
 
 def unique(name: str, taken: set[str], otherwise: str) -> str:
     """Return a name for a file: like the document's as far as a file can have it, and none of the names taken."""
-    plain = "".join(each if each.isalnum() or each in "-_." else "_" for each in name).strip(".")[:100] or otherwise
-    found = next(each for each in (plain, *(f"{plain}-{at}" for at in range(2, len(taken) + 3))) if each not in taken)
-    taken.add(found)
-    return found
+    plain = (
+        "".join(character if character.isalnum() or character in "-_." else "_" for character in name).strip(".")[:100]
+        or otherwise
+    )
+    free = next(
+        candidate
+        for candidate in (plain, *(f"{plain}-{at}" for at in range(2, len(taken) + 3)))
+        if candidate not in taken
+    )
+    taken.add(free)
+    return free
 
 
 UNPACKED = 1 << 24
@@ -139,7 +146,7 @@ _SENTENCE, _TOKEN, _LAYER, _LABEL = 1000, 70, 150, 20
 
 def _most(least: int, ratio: int, paths: Sequence[str]) -> int:
     """Return a limit for files; a pipe, whose size nobody knows, has none."""
-    if not all(Path(each).is_file() or Path(each).is_dir() for each in paths):
+    if not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
         return sys.maxsize
     return max(least, ratio * sum(map(size_on_disk, paths)))
 
@@ -147,7 +154,7 @@ def _most(least: int, ratio: int, paths: Sequence[str]) -> int:
 def size_on_disk(path: str | Path) -> int:
     """Return the bytes of a file, or of the files of a folder."""
     top = Path(path)
-    return sum(each.stat().st_size for each in (top.rglob("*") if top.is_dir() else [top]) if each.is_file())
+    return sum(file.stat().st_size for file in (top.rglob("*") if top.is_dir() else [top]) if file.is_file())
 
 
 class Allowance:
@@ -171,8 +178,8 @@ class Memory:
     def __init__(self, paths: Sequence[str]) -> None:
         self._most, self._taken = _most(_MEMORY, _MEMORY_RATIO, paths), 0
 
-    def documents(self, found: Iterable[Document]) -> Iterator[Document]:
-        for document in found:
+    def documents(self, documents: Iterable[Document]) -> Iterator[Document]:
+        for document in documents:
             pairs = len(document.tokens or ())
             marks = sum(len(some or ()) for some in document.marks.values())
             self._taken += _DOCUMENT + sys.getsizeof(document.text) + _MARK * marks + _PAIR * pairs
@@ -184,8 +191,8 @@ class Memory:
             found = f"{len(names):,} annotators of {len(documents):,} documents"
             raise CorpusError(found, "fewer: import the files of some annotators", *documents[0].location)
 
-    def sentences(self, found: Iterable[Sentence]) -> Iterator[Sentence]:
-        for sentence in found:
+    def sentences(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        for sentence in sentences:
             layers = len(sentence.layers) + len(sentence.columns) + len(sentence.heads)
             self._taken += _SENTENCE + _TOKEN * len(sentence) + layers * (_LAYER + _LABEL * len(sentence))
             self._check(self._taken, sentence.location)

@@ -88,23 +88,23 @@ def located(text: str, quotations: Iterable[Quotation], tally: Tally) -> list[Fo
     Raises CorpusError without a place if they are too many for a text so long.
     """
     groups: defaultdict[str, list[Quotation]] = defaultdict(list)
-    for each in quotations:
-        groups[each.text.strip()].append(each)
+    for quotation in quotations:
+        groups[quotation.text.strip()].append(quotation)
     letters, marked = _Letters(text), _Marked(text)
-    for quoted in sorted(groups, key=lambda each: -len(_folded(each))):
+    for quoted in sorted(groups, key=lambda quoted: -len(_folded(quoted))):
         places, how = letters.places(quoted)
-        own = groups[quoted]
+        group = groups[quoted]
         free = list(marked.free(places))
         shown = f"{shortened(quoted)!r}, in the text {shortened(text[slice(*places[0])])!r}" if places else ""
-        if len({each.label for each in own}) == 1:
-            pairs = [(place, own[0]) for place in free]
+        if len({quotation.label for quotation in group}) == 1:
+            pairs = [(place, group[0]) for place in free]
         else:
-            pairs = list(zip(free, own, strict=False))
+            pairs = list(zip(free, group, strict=False))
         marked.add(pairs)
         there = marked.labels(places)
-        for at, each in enumerate(own):
-            is_there = at < len(pairs) or each.label in there
-            tally.add(ABSENT if not places else how if is_there else COVERED, each, shown)
+        for at, quotation in enumerate(group):
+            is_there = at < len(pairs) or quotation.label in there
+            tally.add(ABSENT if not places else how if is_there else COVERED, quotation, shown)
     return sorted(marked.found)
 
 
@@ -148,8 +148,8 @@ class _Letters:
             if folded == _BREAK:
                 broken = True
                 continue
-            for number, each in enumerate(folded):
-                letters.append(each)
+            for number, letter in enumerate(folded):
+                letters.append(letter)
                 self._places.append(at)
                 self._begins.append(broken or (not number and _is_loose(before, character)))
                 broken = False
@@ -165,12 +165,12 @@ class _Letters:
         length = len(needle)
         spans = [(at, at + length) for at in self._occurrences(needle) if self._are_words(at, at + length)]
         head, tail = _ends(quoted)
-        places = [self._place(*each, head, tail) for each in spans]
-        if exact := [each for each in places if self.text[slice(*each)] == quoted]:
+        places = [self._place(*span, head, tail) for span in spans]
+        if exact := [place for place in places if self.text[slice(*place)] == quoted]:
             return exact, AS_IT_IS
         if length < _SHORT:
-            places = [each for each in places if _signs(self.text[slice(*each)]) == _signs(quoted)]
-        return places or [self._place(*each, head, tail) for each in self._near(needle)], MENDED
+            places = [place for place in places if _signs(self.text[slice(*place)]) == _signs(quoted)]
+        return places or [self._place(*span, head, tail) for span in self._near(needle)], MENDED
 
     def _verbatim(self, quoted: str) -> Iterator[tuple[int, int]]:
         self._take(len(self.text) // _SCAN)
@@ -198,10 +198,10 @@ class _Letters:
     @cached_property
     def _grams(self) -> dict[str, array[int]]:
         """The places of each three letters."""
-        found: dict[str, array[int]] = {}
+        places: dict[str, array[int]] = {}
         for at in range(len(self._letters) - _GRAM + 1):
-            found.setdefault(self._letters[at : at + _GRAM], array("l")).append(at)
-        return found
+            places.setdefault(self._letters[at : at + _GRAM], array("l")).append(at)
+        return places
 
     def _occurrences(self, needle: str) -> Iterator[int]:
         """Yield where letters begin, looking only where the rarest three of them are."""
@@ -215,7 +215,7 @@ class _Letters:
             return
         nowhere = array("l")
         grams = ((self._grams.get(needle[at : at + _GRAM], nowhere), at) for at in range(len(needle) - _GRAM + 1))
-        places, offset = min(grams, key=lambda each: len(each[0]))
+        places, offset = min(grams, key=lambda pair: len(pair[0]))
         self._take(len(places))
         for at in places:
             if self._letters.startswith(needle, max(at - offset, 0)) and at >= offset:
@@ -225,20 +225,20 @@ class _Letters:
     def _near(self, needle: str) -> list[tuple[int, int]]:
         """Return the words with the fewest other letters, if they are the same wherever they stand."""
         most = sum(len(needle) >= least for least in _LONG)
-        found: dict[tuple[int, int], int] = {}
+        distances: dict[tuple[int, int], int] = {}
         for start in sorted(self._starts(needle, most)) if most else ():
             for stop in range(start + len(needle) - most, min(start + len(needle) + most, len(self._letters)) + 1):
                 if self._are_words(start, stop):
                     self._take(len(needle) // _GRAM)
-                    found[start, stop] = apart(needle, self._letters[start:stop], most)
-        least = min(found.values(), default=most + 1)
-        best = [each for each, distance in found.items() if distance == least <= most]
-        spelt = {self._letters[slice(*each)] for each in best}
+                    distances[start, stop] = apart(needle, self._letters[start:stop], most)
+        least = min(distances.values(), default=most + 1)
+        best = [span for span, distance in distances.items() if distance == least <= most]
+        spelt = {self._letters[slice(*span)] for span in best}
         return best if len(spelt) == 1 and _digits(next(iter(spelt))) == _digits(needle) else []
 
     def _starts(self, needle: str, most: int) -> set[int]:
         """Return where words begin that may be like it: one of `most + 1` parts of it is there unchanged."""
-        borders = [len(needle) * part // (most + 1) for part in range(most + 2)]
+        borders = [len(needle) * number // (most + 1) for number in range(most + 2)]
         starts: set[int] = set()
         for begin, end in pairwise(borders):
             for at in self._occurrences(needle[begin:end]):
@@ -261,7 +261,7 @@ def apart(one: str, other: str, most: int) -> int:
     if not one or not other or not most:
         return min(max(len(one), len(other)), most + 1)
     ways = ((one[1:], other[1:]), (one[1:], other), (one, other[1:]))
-    return 1 + min(apart(*each, most - 1) for each in ways)
+    return 1 + min(apart(*pair, most - 1) for pair in ways)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -271,9 +271,9 @@ def _fold(character: str) -> str:
         return ""
     parts = unicodedata.normalize("NFKD", character)
     kept = (
-        each
-        for each in parts
-        if each.isalnum() or (unicodedata.category(each)[0] == "M" and not unicodedata.combining(each))
+        letter
+        for letter in parts
+        if letter.isalnum() or (unicodedata.category(letter)[0] == "M" and not unicodedata.combining(letter))
     )
     return unicodedata.normalize("NFC", "".join(kept)).casefold() or _BREAK
 
@@ -289,12 +289,12 @@ def _is_loose(before: str, after: str) -> bool:
 
 def _ends(quoted: str) -> tuple[str, str]:
     """Return the signs before the first letter, and after the last."""
-    places = [at for at, each in enumerate(quoted) if _fold(each) != _BREAK]
+    places = [at for at, sign in enumerate(quoted) if _fold(sign) != _BREAK]
     return quoted[: places[0]], quoted[places[-1] + 1 :]
 
 
 def _signs(text: str) -> str:
-    return "".join(each for each in text if each != "." and not each.isspace())
+    return "".join(sign for sign in text if sign != "." and not sign.isspace())
 
 
 def _digits(text: str) -> str:

@@ -88,11 +88,11 @@ class Notes:
             found = f"{self.mixed:,} of {self.documents:,} documents"
             yield f"{found} have accepted and rejected spans: their tokens outside of accepted ones are unknown"
         if self.empty:
-            given = unmarked if task == SPANS else "unknown"
-            taken, other = ("outside of spans", "empty-unknown") if given == "outside" else ("unknown", "outside")
+            assumed = unmarked if task == SPANS else "unknown"
+            taken, other = ("outside of spans", "empty-unknown") if assumed == "outside" else ("unknown", "outside")
             yield (
                 f"{self.empty:,} of {self.documents:,} documents have no span: their tokens were taken to be {taken}"
-                f" (`unmarked={given}`; otherwise: `unmarked={other}`)"
+                f" (`unmarked={assumed}`; otherwise: `unmarked={other}`)"
             )
         if self.unseen:
             found = f"{self.unseen:,} of {self.documents:,} documents"
@@ -106,7 +106,7 @@ def annotators(documents: Iterable[Document]) -> list[str]:
 
 def joined(documents: Iterable[Document]) -> list[Document]:
     """Merge documents of the same text; an annotator who has marked a text twice gets two documents."""
-    found: list[Document] = []
+    merged: list[Document] = []
     marks: list[dict[str, tuple[Mark, ...] | None]] = []
     of_text: defaultdict[str, list[int]] = defaultdict(list)
     times: Counter[tuple[str, str]] = Counter()
@@ -114,12 +114,12 @@ def joined(documents: Iterable[Document]) -> list[Document]:
         same = of_text[document.text]
         place = max((times[document.text, name] for name in document.marks), default=0)
         if place >= len(same):
-            same.append(len(found))
-            found.append(document)
+            same.append(len(merged))
+            merged.append(document)
             marks.append({})
         marks[same[place]].update(document.marks)
         times.update({(document.text, name): place + 1 - times[document.text, name] for name in document.marks})
-    return [replace(document, marks=own) for document, own in zip(found, marks, strict=True)]
+    return [replace(document, marks=document_marks) for document, document_marks in zip(merged, marks, strict=True)]
 
 
 def sentences(
@@ -148,16 +148,16 @@ def sentences(
         end = 0
         for tokens in _in_lines(document, tokenizer):
             start, stop = tokens[0][0], tokens[-1][1]
-            own = (*comments, *place_comments(document.text, end, start, stop))
+            sentence_comments = (*comments, *place_comments(document.text, end, start, stop))
             aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task, places)
             layers, rejected = {}, {}
             for name, among in marks.items():
-                called, found = _ALONE if len(names) == 1 else name, among.between(start, stop)
-                layers[called] = aligned.layer(found, among)
-                if spans := aligned.rejected(found):
+                called, line_marks = _ALONE if len(names) == 1 else name, among.between(start, stop)
+                layers[called] = aligned.layer(line_marks, among)
+                if spans := aligned.rejected(line_marks):
                     rejected[called] = spans
             words, end = tuple(document.text[a:b] for a, b in tokens), stop
-            yield Sentence(words, layers, comments=own, rejected=rejected, location=document.location)
+            yield Sentence(words, layers, comments=sentence_comments, rejected=rejected, location=document.location)
             comments = ()
 
 
@@ -172,15 +172,17 @@ def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
 
 def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets]]:
     """Yield the tokens of each line, by their offsets in the document."""
-    own = None if document.tokens is None else sorted(document.tokens)
+    given_tokens = None if document.tokens is None else sorted(document.tokens)
     for start, stop in lines(document.text):
         if stop - start > LONGEST_LINE:
             raise document.error(f"a line of {stop - start:,} characters", f"at most {LONGEST_LINE:,}: cut it")
-        if own is None:
+        if given_tokens is None:
             tokens = [(start + a, start + b) for a, b in tokenizer(document.text[start:stop])]
         else:
-            among = range(bisect_left(own, (start, start)), bisect_left(own, (stop, stop)))
-            tokens = [(a, b) for a, b in map(own.__getitem__, among) if a < b <= stop and document.text[a:b].strip()]
+            among = range(bisect_left(given_tokens, (start, start)), bisect_left(given_tokens, (stop, stop)))
+            tokens = [
+                (a, b) for a, b in map(given_tokens.__getitem__, among) if a < b <= stop and document.text[a:b].strip()
+            ]
         if tokens:
             yield tokens
 
@@ -239,7 +241,9 @@ class _Aligned:
         for first, last in unknown:
             change[first] += 1
             change[last] -= 1
-        return tuple(None if depth else known for depth, known in zip(accumulate(change), layer, strict=False))
+        return tuple(
+            None if depth else candidates for depth, candidates in zip(accumulate(change), layer, strict=False)
+        )
 
     def _count_left_out(self, spans: Sequence[FoundSpan], layer: Layer) -> None:
         """Count spans that the layer lacks: other labels of a span, and what overlaps longer ones."""
@@ -250,7 +254,7 @@ class _Aligned:
             shown = f"{shortened(text)!r} is {label} beside {first[start, stop]}"
             self.notes.several_shown = self.notes.several_shown or shown
         self.notes.several += len(other)
-        begun = sum(any(each[:2] == "B-" for each in candidates or ()) for candidates in layer)
+        begun = sum(any(label[:2] == "B-" for label in candidates or ()) for candidates in layer)
         self.notes.overlapping += len(first) - begun
 
     def rejected(self, marks: Sequence[Mark] | None) -> tuple[Span, ...]:
@@ -270,12 +274,12 @@ class _Aligned:
         last = bisect_left(self.tokens, stop, key=lambda token: token[0])
         if first >= last:
             return
-        whole = self.tokens[first][0] == start and self.tokens[last - 1][1] == stop and not mark.gaps
+        is_aligned = self.tokens[first][0] == start and self.tokens[last - 1][1] == stop and not mark.gaps
         in_line = self.tokens[0][0] <= start and stop <= self.tokens[-1][1]
         self.notes.spans += 1
-        if not whole:
+        if not is_aligned:
             self._note(mark, first, last)
-        if whole or (self.misaligned == "widen" and in_line and not mark.rejected):
+        if is_aligned or (self.misaligned == "widen" and in_line and not mark.rejected):
             spans.append(FoundSpan(first, last, (mark.label,), mark.probability))
         else:
             unknown.append((first, last))
@@ -326,7 +330,9 @@ def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str],
     before = document.text + _before(document, comments, sentence)
     base = len(before)
     tokens = [(base + start, base + stop) for start, stop in zip(offsets.starts, offsets.stops, strict=True)]
-    marks = {name: (*(known or ()), *_marks(sentence, name, tokens, task)) for name, known in document.marks.items()}
+    marks = {
+        name: (*(earlier or ()), *_marks(sentence, name, tokens, task)) for name, earlier in document.marks.items()
+    }
     numbers = {name: _least(sentence.layers.get(name, ())) for name in document.marks}
     certainty = {
         name: min(number, document.certainty.get(name, 1.0)) for name, number in numbers.items() if number is not None

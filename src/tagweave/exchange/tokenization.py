@@ -81,7 +81,9 @@ class Tokenization:
             return cls("blanks")
         usual = "'’"  # at which words are not cut anyway
         kept = "".join(sorted(sign for sign, count in joined.items() if sign not in usual and count > signs[sign]))
-        return cls("words", VERSION, kept, tuple(sorted(each for each, count in clitics.items() if count >= _LEAST)))
+        return cls(
+            "words", VERSION, kept, tuple(sorted(clitic for clitic, count in clitics.items() if count >= _LEAST))
+        )
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
@@ -105,10 +107,10 @@ class Tokenization:
         if uncut := self.uncut(line):
             content = f"text without blanks, {uncut[:12]}..."
             raise ExchangeError(f"found {content}, expected words, as the text of the model was cut by a segmenter")
-        found = tokenizer(self.tokens)(line)
+        tokens = tokenizer(self.tokens)(line)
         if self.joined:
-            found = self._join(line, found)
-        return self._split(line, found) if self.clitics else found
+            tokens = self._join(line, tokens)
+        return self._split(line, tokens) if self.clitics else tokens
 
     def uncut(self, line: str) -> str:
         """Return the first text in a line that a segmenter should have cut for the model, or ""."""
@@ -116,11 +118,11 @@ class Tokenization:
             return ""
         return next((run for run in line.split() if len(_WITHOUT_BLANKS.findall(run)) > _LONGEST), "")
 
-    def _join(self, line: str, found: list[Offsets]) -> list[Offsets]:
+    def _join(self, line: str, tokens: list[Offsets]) -> list[Offsets]:
         """Undo the cuts at signs between letters or digits."""
         made: list[Offsets] = []
         opened = False
-        for start, stop in found:
+        for start, stop in tokens:
             touches = bool(made) and made[-1][1] == start
             if opened and touches and _is_word(line[start]):
                 made[-1] = (made[-1][0], stop)
@@ -139,19 +141,23 @@ class Tokenization:
             made += [(first, last - 1), (last - 1, last)]
         return made
 
-    def _split(self, line: str, found: list[Offsets]) -> list[Offsets]:
+    def _split(self, line: str, tokens: list[Offsets]) -> list[Offsets]:
         """Cut clitics off, the longest first."""
-        before = tuple(each for each in self.clitics if each[-1] in "'’")
-        after = tuple(each for each in self.clitics if each[-1] not in "'’")
+        before = tuple(clitic for clitic in self.clitics if clitic[-1] in "'’")
+        after = tuple(clitic for clitic in self.clitics if clitic[-1] not in "'’")
         made: list[Offsets] = []
-        for start, stop in found:
+        for start, stop in tokens:
             form = line[start:stop].lower()
             if "'" not in form and "’" not in form:
                 made.append((start, stop))
                 continue
-            first = max((len(each) for each in before if form.startswith(each) and len(each) < len(form)), default=0)
+            first = max(
+                (len(clitic) for clitic in before if form.startswith(clitic) and len(clitic) < len(form)), default=0
+            )
             rest = form[first:]
-            last = max((len(each) for each in after if rest.endswith(each) and len(each) < len(rest)), default=0)
+            last = max(
+                (len(clitic) for clitic in after if rest.endswith(clitic) and len(clitic) < len(rest)), default=0
+            )
             places = [start, *([start + first] if first else []), *([stop - last] if last else []), stop]
             made += pairwise(places)
         return made

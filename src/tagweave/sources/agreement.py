@@ -58,28 +58,28 @@ def agreement(answers: Answers) -> Agreement:
     squares = squares.reshape(-1, size).astype(np.float64)
     contradicted = _contradicted(answers, cells)
 
-    def coverage(own: NDArray[np.bool_], alpha: float | None) -> Coverage:
-        at, conflict = np.unique(position[own]), np.unique(position[own & contradicted])
+    def coverage(rows: NDArray[np.bool_], alpha: float | None) -> Coverage:
+        at, conflict = np.unique(position[rows]), np.unique(position[rows & contradicted])
         return Coverage(len(at), int(np.count_nonzero(answered[at] > 1)), len(conflict), alpha)
 
     def of_source(number: int) -> Coverage:
-        own = answers.source == number
-        rows = np.flatnonzero(own & (answered[position] > 1))
-        share, others = answers.shares[rows].astype(np.float64), answered[position[rows]] - 1
-        agreeing = (share * (votes[position[rows], label[rows]] - share) / others).sum()
+        is_of_source = answers.source == number
+        rows = np.flatnonzero(is_of_source & (answered[position] > 1))
+        share, other_answers = answers.shares[rows].astype(np.float64), answered[position[rows]] - 1
+        agreeing = (share * (votes[position[rows], label[rows]] - share) / other_answers).sum()
         at = np.unique(position[rows])
         theirs = (votes[at] / (answered[at] - 1)[:, None]).sum(0)
-        counts = np.bincount(label[rows], share - share / others, size) + theirs
-        return coverage(own, nominal_alpha(2 * agreeing, counts))
+        counts = np.bincount(label[rows], share - share / other_answers, size) + theirs
+        return coverage(is_of_source, nominal_alpha(2 * agreeing, counts))
 
     paired = answered > 1
     sums, m = votes[paired], answered[paired]
 
     def of_label(number: int) -> Coverage:
-        own, own_squares = sums[:, number], squares[paired, number]
-        both_not = (m - own) ** 2 - (m - 2 * own + own_squares)
-        agreeing = ((own**2 - own_squares + both_not) / (m - 1)).sum()
-        return coverage(label == number, nominal_alpha(agreeing, (own.sum(), (m - own).sum())))
+        votes_for_label, own_squares = sums[:, number], squares[paired, number]
+        both_not = (m - votes_for_label) ** 2 - (m - 2 * votes_for_label + own_squares)
+        agreeing = ((votes_for_label**2 - own_squares + both_not) / (m - 1)).sum()
+        return coverage(label == number, nominal_alpha(agreeing, (votes_for_label.sum(), (m - votes_for_label).sum())))
 
     agreeing = ((sums**2 - squares[paired]).sum(1) / (m - 1)).sum()
     given = np.bincount(answers.source.astype(np.int64) * size + label, answers.shares, len(answers.sources) * size)
@@ -89,8 +89,8 @@ def agreement(answers: Answers) -> Agreement:
         {name: of_source(number) for number, name in enumerate(answers.sources)},
         {name: of_label(number) for number, name in enumerate(answers.labels)},
         {
-            name: dict(zip(answers.labels, each.tolist(), strict=True))
-            for name, each in zip(answers.sources, given.reshape(-1, size), strict=True)
+            name: dict(zip(answers.labels, row.tolist(), strict=True))
+            for name, row in zip(answers.sources, given.reshape(-1, size), strict=True)
         },
     )
 
@@ -142,31 +142,44 @@ def source_scores(corpus: Corpus, sources: Sequence[str], gold: str) -> dict[str
 
     Sources and gold annotation are layers; labels of spans are in IOB2.
     """
-    own = [each for each in corpus if all(candidates and len(candidates) == 1 for candidates in each.layers[gold])]
-    known = corpus.with_sentences(own)
+    annotated = [
+        sentence
+        for sentence in corpus
+        if all(candidates and len(candidates) == 1 for candidates in sentence.layers[gold])
+    ]
+    gold_corpus = corpus.with_sentences(annotated)
     are_spans = chunk_schemes.codes_chunks(
-        {name for each in own for labels in each.layers[gold] for name in labels or ()}
+        {name for sentence in annotated for labels in sentence.layers[gold] for name in labels or ()}
     )
-    known = chunk_schemes.standard_labels(known, gold) if are_spans else known
-    if are_spans and (scheme := chunk_schemes.readable(known, gold)) != "IOB2":
-        known = chunk_schemes.convert(known, "IOB2", scheme, gold)
-    return {name: _scores([(each.layers[name], each.layers[gold]) for each in known], are_spans) for name in sources}
+    gold_corpus = chunk_schemes.standard_labels(gold_corpus, gold) if are_spans else gold_corpus
+    if are_spans and (scheme := chunk_schemes.readable(gold_corpus, gold)) != "IOB2":
+        gold_corpus = chunk_schemes.convert(gold_corpus, "IOB2", scheme, gold)
+    return {
+        name: _scores([(sentence.layers[name], sentence.layers[gold]) for sentence in gold_corpus], are_spans)
+        for name in sources
+    }
 
 
 def _scores(layers: Sequence[tuple[Layer, Layer]], are_spans: bool) -> SourceScores:
-    said = right = total = found = hits = expected = 0
+    said = right = total = span_count = hits = expected = 0
     for source, gold in layers:
         best = tuple(map(_best, source))
-        said += sum(each is not None for each in best)
-        right += sum(each is not None and each == label for each, label in zip(best, gold, strict=True))
+        said += sum(label is not None for label in best)
+        right += sum(
+            source_label is not None and source_label == label for source_label, label in zip(best, gold, strict=True)
+        )
         total += len(gold)
         if are_spans:
-            own, others = _spans(best), _spans(gold)
-            found, hits, expected = found + len(own), hits + len(own & others), expected + len(others)
+            source_spans, gold_spans = _spans(best), _spans(gold)
+            span_count, hits, expected = (
+                span_count + len(source_spans),
+                hits + len(source_spans & gold_spans),
+                expected + len(gold_spans),
+            )
     accuracy = right / said if said else None
     if not are_spans:
         return SourceScores(accuracy, accuracy, right / total if total else None)
-    return SourceScores(accuracy, hits / found if found else None, hits / expected if expected else None)
+    return SourceScores(accuracy, hits / span_count if span_count else None, hits / expected if expected else None)
 
 
 def _best(candidates: Candidates) -> Candidates:

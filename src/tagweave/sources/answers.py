@@ -100,8 +100,8 @@ class Answers:
     def given(self) -> NDArray[np.float64]:
         """float64[K, Y]: how often each source gave each label."""
         cells = self.source.astype(np.int64) * len(self.labels) + self.label
-        given = np.bincount(cells, self.shares, len(self.sources) * len(self.labels))
-        return given.astype(np.float64).reshape(-1, len(self.labels))
+        counts = np.bincount(cells, self.shares, len(self.sources) * len(self.labels))
+        return counts.astype(np.float64).reshape(-1, len(self.labels))
 
     @cached_property
     def lists(self) -> tuple[int, ...]:
@@ -127,11 +127,11 @@ class Answers:
             return {}
         kinds = [*map(type_of, self.labels)]
         types = sorted({*kinds} - {OUTSIDE})
-        columns = [[y for y, kind in enumerate(kinds) if kind == each] for each in types]
-        given = np.stack([self.given[:, own].sum(axis=1) for own in columns], axis=1)
-        expected = given.sum(axis=1, keepdims=True) * given.sum(axis=0) / max(given.sum(), 1)
-        lacks = ((given == 0) & (expected >= _EXPECTED)).any(axis=1)
-        return {k: tuple(types[i] for i in np.flatnonzero(given[k])) for k in np.flatnonzero(lacks).tolist()}
+        columns = [[y for y, kind in enumerate(kinds) if kind == type_] for type_ in types]
+        counts = np.stack([self.given[:, labels].sum(axis=1) for labels in columns], axis=1)
+        expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / max(counts.sum(), 1)
+        lacks = ((counts == 0) & (expected >= _EXPECTED)).any(axis=1)
+        return {k: tuple(types[i] for i in np.flatnonzero(counts[k])) for k in np.flatnonzero(lacks).tolist()}
 
     def counts(self) -> NDArray[np.float64]:
         """Return float64[K]: how many positions each source answered."""
@@ -160,7 +160,7 @@ class Answers:
         """Sort rows into answers."""
         shares = np.zeros(0, np.float32) if share is None or (share == 1).all() else share.astype(np.float32)
         order = np.lexsort((source, position))
-        position, source, label = (each[order].astype(np.int32) for each in (position, source, label))
+        position, source, label = (column[order].astype(np.int32) for column in (position, source, label))
         shares = shares[order] if len(shares) else shares
         return cls(tuple(labels), tuple(sources), sentence_ptr, position, source, label, shares)
 
@@ -186,10 +186,10 @@ class Answers:
             labels = chunk_schemes.labels(labels, "IOB2")
         (view,) = LabelSpace.plain("answers", labels).views
         parts = [_parts(answer, view) for answer in distinct]
-        label = np.array([tag for own in parts for tag in own], np.int32)
-        share = np.array([part for own in parts for part in own.values()], np.float32)
+        label = np.array([tag for shares in parts for tag in shares], np.int32)
+        share = np.array([number for shares in parts for number in shares.values()], np.float32)
         position, source, answer = np.array(cells, np.int64).T
-        answer_ptr = pointers(np.array([len(own) for own in parts]))
+        answer_ptr = pointers(np.array([len(shares) for shares in parts]))
         of_answer, _ = rows(answer_ptr, answer)
         times = np.diff(answer_ptr)[answer]
         columns = np.repeat(position, times), np.repeat(source, times), label[of_answer], share[of_answer]
@@ -199,11 +199,16 @@ class Answers:
 def _parts(answer: tuple[str, ...], view: View) -> dict[int, float]:
     """Return the share of each label in an answer; labels of one candidate share its number."""
     if not isinstance(answer, Soft):
-        tags = dict.fromkeys(tag for each in answer for tag in view.tags(each))
+        tags = dict.fromkeys(tag for candidate in answer for tag in view.tags(candidate))
         return dict.fromkeys(tags, 1 / len(tags))
     parts: dict[int, float] = {}
     for group, number in enumerate(answer.numbers):
-        own = {tag for each, of in zip(answer, answer.groups, strict=True) if of == group for tag in view.tags(each)}
-        for tag in sorted(own) if number else ():
-            parts[tag] = parts.get(tag, 0.0) + number / (len(own) * sum(answer.numbers))
+        tags_of_group = {
+            tag
+            for candidate, of in zip(answer, answer.groups, strict=True)
+            if of == group
+            for tag in view.tags(candidate)
+        }
+        for tag in sorted(tags_of_group) if number else ():
+            parts[tag] = parts.get(tag, 0.0) + number / (len(tags_of_group) * sum(answer.numbers))
     return parts

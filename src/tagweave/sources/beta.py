@@ -45,14 +45,14 @@ def log_gamma(x: Floats) -> Floats:
 
 def beta_distribution(x: Any, a: Any, b: Any) -> Floats:
     """Return P(X <= x) of X ~ Beta(a, b), 0 <= x <= 1, of arrays that broadcast."""
-    x, a, b = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (x, a, b)))
+    x, a, b = np.broadcast_arrays(*(np.asarray(array, np.float64) for array in (x, a, b)))
     turned = x > (a + 1) / (a + b + 2)  # there the fraction of the other tail converges faster
     x, a, b = np.where(turned, 1 - x, x), np.where(turned, b, a), np.where(turned, a, b)
     with np.errstate(divide="ignore"):
         front = a * np.log(x) + b * np.log1p(-x) + log_gamma(a + b) - log_gamma(a) - log_gamma(b) - np.log(a)
     tail = np.exp(front) / _fraction(x, a, b)
-    found: Floats = np.where(turned, 1 - tail, tail)
-    return found
+    probability: Floats = np.where(turned, 1 - tail, tail)
+    return probability
 
 
 def _fraction(x: Floats, a: Floats, b: Floats) -> Floats:
@@ -74,7 +74,7 @@ def _fraction(x: Floats, a: Floats, b: Floats) -> Floats:
 
 def beta_quantile(a: Any, b: Any, share: Any) -> Floats:
     """Return the x with P(X <= x) = share, of X ~ Beta(a, b)."""
-    a, b, share = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (a, b, share)))
+    a, b, share = np.broadcast_arrays(*(np.asarray(array, np.float64) for array in (a, b, share)))
     low, high = np.zeros(a.shape), np.ones(a.shape)
     x: Floats = a / (a + b)
     constant = log_gamma(a + b) - log_gamma(a) - log_gamma(b)

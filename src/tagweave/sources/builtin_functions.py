@@ -57,8 +57,8 @@ class LexiconFunction(DeclaredFunction):
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         harvest = PhraseHarvest(_matcher(self, stamp(self.file)), everything=True, layer=_LAYER)
-        found = iter(harvest.of(sentences))
-        layers = [next(found).layers[_LAYER] if len(each) else () for each in sentences]
+        labelled = iter(harvest.of(sentences))
+        layers = [next(labelled).layers[_LAYER] if len(sentence) else () for sentence in sentences]
         return [tuple(map(_tag, layer)) for layer in layers] if self.task == TAGS else layers
 
 
@@ -66,7 +66,7 @@ class LexiconFunction(DeclaredFunction):
 def _matcher(function: LexiconFunction, _stamp: object) -> PhraseMatcher:
     gazetteer = read(function.file)
     if function.label is not None:
-        types = tuple((function.label,) if each is None else each for each in gazetteer.types)
+        types = tuple((function.label,) if names is None else names for names in gazetteer.types)
         gazetteer = replace(gazetteer, types=types)
     return PhraseMatcher(gazetteer, function.stop, function.fold, "O" if function.outside else "unknown")
 
@@ -100,7 +100,7 @@ class Expression(DeclaredFunction):
             )
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        return [layer_of(self._found(each), len(each), self.outside, self.task) for each in sentences]
+        return [layer_of(self._found(sentence), len(sentence), self.outside, self.task) for sentence in sentences]
 
     def _found(self, sentence: Sentence) -> Iterator[FoundSpan]:
         text = TokenOffsets.of(sentence.forms)
@@ -134,7 +134,7 @@ class AnswerFile(DeclaredFunction):
 
     def check(self, sentences: Sequence[Sentence]) -> str:
         """Say which quotations are found. Raises unless every line is about a sentence of the text, and fits it."""
-        texts, tally = {without_blanks("".join(each.forms)): each for each in sentences}, Tally()
+        texts, tally = {without_blanks("".join(sentence.forms)): sentence for sentence in sentences}, Tally()
         for key, answer in _answers(self.file, stamp(self.file)).items():
             if key not in texts:
                 raise answer.error(f"the sentence {answer.text!r}", "one of the text that is labelled")
@@ -144,17 +144,21 @@ class AnswerFile(DeclaredFunction):
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         answers = _answers(self.file, stamp(self.file))
-        found = ((each, answers.get(without_blanks("".join(each.forms)))) for each in sentences)
-        return [self._layer(answer, each) if answer else (None,) * len(each) for each, answer in found]
+        pairs = ((sentence, answers.get(without_blanks("".join(sentence.forms)))) for sentence in sentences)
+        return [self._layer(answer, sentence) if answer else (None,) * len(sentence) for sentence, answer in pairs]
 
     def _layer(self, answer: _Answer, sentence: Sentence) -> Layer:
         if "labels" in answer.values:
             layer = answer.token_labels(sentence)
             names = {name for candidates in layer for name in candidates or ()} - {OUTSIDE}
             self._check_known(names if self.task == "tags" else {name[2:] for name in names}, answer)
-            return layer if self.outside else tuple(None if each == (OUTSIDE,) else each for each in layer)
+            return (
+                layer
+                if self.outside
+                else tuple(None if candidates == (OUTSIDE,) else candidates for candidates in layer)
+            )
         spans = list(answer.spans(sentence))
-        self._check_known({each.types[0] for each in spans}, answer)
+        self._check_known({span.types[0] for span in spans}, answer)
         try:
             return layer_of(spans, len(sentence), self.outside, self.task)
         except CorpusError as error:
@@ -183,7 +187,7 @@ class _Answer:
     def text(self) -> str:
         text = self.values.get("text")
         tokens = self.values.get("tokens")
-        if isinstance(tokens, list) and all(isinstance(each, str) for each in tokens):
+        if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens):
             return " ".join(tokens)
         if not isinstance(text, str):
             raise self.error("no text", '"text", or "tokens" as a list')
@@ -194,12 +198,12 @@ class _Answer:
         numbers = self.values.get("probabilities") or [None] * len(sentence)
         if tokens is not None and tuple(tokens) != sentence.forms:
             pairs = zip([*tokens, "the end"], [*sentence.forms, "the end"], strict=False)
-            at, (found, form) = next((at, each) for at, each in enumerate(pairs, 1) if each[0] != each[1])
-            raise self.error(f"{found!r} as token {at}", f"{form!r}")
+            at, (token, form) = next((at, pair) for at, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+            raise self.error(f"{token!r} as token {at}", f"{form!r}")
         for what, values in (("labels", labels), ("probabilities", numbers)):
             if not isinstance(values, list) or len(values) != len(sentence):
-                found = f"{len(values)} {what}" if isinstance(values, list) else f"{what} {values!r}"
-                raise self.error(found, f"a list of {len(sentence)}, one for each token")
+                token = f"{len(values)} {what}" if isinstance(values, list) else f"{what} {values!r}"
+                raise self.error(token, f"a list of {len(sentence)}, one for each token")
         return tuple(self._candidates(label, number) for label, number in zip(labels, numbers, strict=True))
 
     def _candidates(self, label: Any, number: Any) -> Candidates:
@@ -224,23 +228,23 @@ class _Answer:
 
     def spans(self, sentence: Sentence) -> Iterator[FoundSpan]:
         offsets = TokenOffsets.in_text(self.text, sentence.forms)
-        if offsets is None or not any(isinstance(self.values.get(each), list | dict) for each in quoting.ANSWERS):
+        if offsets is None or not any(isinstance(self.values.get(name), list | dict) for name in quoting.ANSWERS):
             raise self.error("no labels and no spans", '"labels", one for each token, or "spans" in "text"')
-        given, found = self._marks
-        for mark in given:
+        by_offsets, by_quotation = self._marks
+        for mark in by_offsets:
             if (tokens := offsets.tokens(mark.start, mark.stop)) is None:
                 wrong = f"the span {mark.start}:{mark.stop}, {self.text[max(mark.start, 0) : max(mark.stop, 0)]!r}"
                 raise self.error(wrong, f"whole tokens of {self.text!r}")
             yield FoundSpan(*tokens, (mark.label,), mark.probability)
-        for mark, tokens in zip(found, offsets.around(mark[:2] for mark in found), strict=True):
+        for mark, tokens in zip(by_quotation, offsets.around(mark[:2] for mark in by_quotation), strict=True):
             yield FoundSpan(*tokens, (mark.label,), mark.probability)
 
 
 @lru_cache(maxsize=8)
 def _answers(path: str, _stamp: object) -> dict[str, _Answer]:
     """Read the answers of a file by the text of their sentences, without blanks; of several the last."""
-    lines = (_Answer(each) for each in read_objects(path))
-    return {without_blanks(each.text): each for each in lines}
+    lines = (_Answer(line) for line in read_objects(path))
+    return {without_blanks(line.text): line for line in lines}
 
 
 _TYPES: dict[str, type[Any]] = {
@@ -264,7 +268,7 @@ def read_functions(path: str) -> list[LabellingFunction]:
         raise FunctionError(f'{path}: found no list "functions", expected it, and perhaps "task", and nothing else')
     if (task := values.get("task", SPANS)) not in (SPANS, TAGS):
         raise FunctionError(f"{path}: found the task {task!r}, expected {SPANS} or {TAGS}")
-    return [_function(each, f"{path}: function {number}", path, task) for number, each in enumerate(declared, 1)]
+    return [_function(values_, f"{path}: function {number}", path, task) for number, values_ in enumerate(declared, 1)]
 
 
 def _function(values: Any, where: str, path: str, task: str) -> LabellingFunction:
@@ -272,9 +276,9 @@ def _function(values: Any, where: str, path: str, task: str) -> LabellingFunctio
     if kind not in _TYPES:
         raise FunctionError(f'{where}: found the type {kind!r}, expected "type", one of {", ".join(_TYPES)}')
     arguments = {"task": task, **{name: value for name, value in values.items() if name != "type"}}
-    known = [each.name for each in fields(_TYPES[kind])]
-    if other := [name for name in arguments if name not in known]:
-        raise FunctionError(f"{where}: found {other[0]!r} in a function of type {kind}, expected {', '.join(known)}")
+    names = [field_.name for field_ in fields(_TYPES[kind])]
+    if other := [name for name in arguments if name not in names]:
+        raise FunctionError(f"{where}: found {other[0]!r} in a function of type {kind}, expected {', '.join(names)}")
     try:
         function: Any = convert(arguments, _TYPES[kind])
     except ValidationError as error:
@@ -283,5 +287,5 @@ def _function(values: Any, where: str, path: str, task: str) -> LabellingFunctio
         raise FunctionError(f"{where}: found the task {function.task!r}, expected {SPANS} or {TAGS}")
     if field := function.path_field:
         function = replace(function, **{field: str(Path(path).parent / getattr(function, field))})
-    found: LabellingFunction = function
-    return found
+    labelling: LabellingFunction = function
+    return labelling

@@ -75,10 +75,10 @@ def merge_copies(answers: Answers, kept: Collection[str] = ()) -> Answers:
         cells, weights = source[first] * size + source[second], shares[first] * shares[second]
         met += np.bincount(cells, weights, size * size)
         agreed += np.bincount(cells, weights * (label[first] == label[second]), size * size)
-    given = np.zeros((size, len(answers.labels)))
-    np.add.at(given, (source, label), shares)
-    given /= np.maximum(given.sum(axis=1, keepdims=True), 1)
-    chance = (given @ given.T).ravel()
+    label_shares = np.zeros((size, len(answers.labels)))
+    np.add.at(label_shares, (source, label), shares)
+    label_shares /= np.maximum(label_shares.sum(axis=1, keepdims=True), 1)
+    chance = (label_shares @ label_shares.T).ravel()
     beyond = np.divide(
         agreed - chance * met, (1 - chance) * met, out=np.zeros_like(met), where=(chance < 1) & (met > 0)
     )
@@ -111,7 +111,7 @@ def _merged(answers: Answers, number: NDArray[np.int64], names: list[str]) -> An
     share = np.bincount(row, answers.shares / members[places])
     place, label = np.divmod(cells, len(answers.labels))
     position, source = np.divmod(place, len(names))
-    position, source, label = (each.astype(np.int32) for each in (position, source, label))
+    position, source, label = (array.astype(np.int32) for array in (position, source, label))
     shares = share.astype(np.float32)
     return Answers.of_rows(answers.labels, names, answers.sentence_ptr, position, source, label, shares)
 

@@ -132,9 +132,9 @@ class LabelChain:
         sentences = Evidence.unknown(self.sentence_ptr)
         for first, last in self._blocks():
             tokens = slice(self.sentence_ptr[first], self.sentence_ptr[last])
-            batch, part = chain.batch(sentences.part(first, last)), ChainScores(rows[tokens], transitions)
-            gradient = chain.gradient(part, batch, gradient)
-            log_z += float(chain.add_expectations(chain.sums(part, batch), part, batch, 1, gradient).sum())
+            batch, scores = chain.batch(sentences.part(first, last)), ChainScores(rows[tokens], transitions)
+            gradient = chain.gradient(scores, batch, gradient)
+            log_z += float(chain.add_expectations(chain.sums(scores, batch), scores, batch, 1, gradient).sum())
             gamma[tokens] = gradient.emission
         lengths = np.diff(self.sentence_ptr)
         log_z += float(((lengths - 1) * transitions.step + transitions.edge)[lengths > 0].sum())
@@ -267,12 +267,15 @@ def _from(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Aggr
     estimated = np.array([name not in run.known for name in answers.sources])
     truth = IndependentLabels(np.ones(size), np.ones(size), variational)
     while True:
-        knows, guesses = (np.exp(log_probabilities(each, 1, variational)) for each in guessing)
+        knows, guesses = (np.exp(log_probabilities(pseudo_counts, 1, variational)) for pseudo_counts in guessing)
         knowing, guess = knows[:, :1], knows[:, 1:] * guesses  # the potentials of knowing, and of guessing each label
         posterior = truth.posterior(_likelihoods(answers, knowing, guess))
         pseudo = zip(guessing, (options.guessing, options.guesses), strict=True)
-        parts = [(each[estimated], count) for each, count in pseudo]
-        prior = sum(prior_term(each, np.full_like(each, count), 1, variational) for each, count in parts)
+        parts = [(pseudo_counts[estimated], count) for pseudo_counts, count in pseudo]
+        prior = sum(
+            prior_term(pseudo_counts, np.full_like(pseudo_counts, count), 1, variational)
+            for pseudo_counts, count in parts
+        )
         objectives.append(posterior.log_z + (truth.prior_term() + prior))
         run.tell(f"turn {len(objectives)}: {objectives[-1]:.2f}")
         gain = objectives[-1] - objectives[-2] if len(objectives) > 1 else np.inf
@@ -282,9 +285,9 @@ def _from(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Aggr
         truth = truth if options.equal else truth.updated(posterior.counts)
         counts = np.zeros((len(guess), 1, size, size))
         over_answers(*_columns(answers), 0, posterior.gamma, 0, len(answers), counts, True)
-        known = np.diagonal(counts[:, 0], axis1=1, axis2=2) * knowing / (knowing + guess)
-        guessed = counts[:, 0].sum(axis=2) - known
-        expected = _Guessing(np.stack([known.sum(axis=1), guessed.sum(axis=1)], axis=1), guessed)
+        known_answers = np.diagonal(counts[:, 0], axis1=1, axis2=2) * knowing / (knowing + guess)
+        guessed = counts[:, 0].sum(axis=2) - known_answers
+        expected = _Guessing(np.stack([known_answers.sum(axis=1), guessed.sum(axis=1)], axis=1), guessed)
         guessing = _fixed(expected, answers, options, run)
 
 

@@ -78,16 +78,16 @@ class DeclaredFunction(LabellingFunction):
 
     def digest(self) -> str:
         """Return the digest of its class, of its fields but the name, and of the bytes of its file or folder."""
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "name"}
-        text = json.dumps([__version__, type(self).__name__, own], sort_keys=True, ensure_ascii=False)
+        values = {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.name != "name"}
+        text = json.dumps([__version__, type(self).__name__, values], sort_keys=True, ensure_ascii=False)
         contents = [_digest(Path(getattr(self, self.path_field)))] if self.path_field else []
         return hashlib.sha256("\n".join([text, *contents]).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:
     """Return the digest of a file, or of the files of a folder."""
-    files = [each for each in sorted(path.iterdir()) if each.is_file()] if path.is_dir() else [path]
-    return "\n".join(digest(str(each)) for each in files)
+    files = [file for file in sorted(path.iterdir()) if file.is_file()] if path.is_dir() else [path]
+    return "\n".join(digest(str(file)) for file in files)
 
 
 def stamp(path: str) -> tuple[int, int]:
@@ -131,23 +131,23 @@ def apply_functions(
         progress: hears of finished calls.
         tell: receives notes on what functions read.
     """
-    taken = {"form", *(name for each in corpus for name in (*each.layers, *each.columns))}
+    taken = {"form", *(name for sentence in corpus for name in (*sentence.layers, *sentence.columns))}
     for function in functions:
         if not function.name or function.name.split() != [function.name]:
             raise FunctionError(f"found the function name {function.name!r}, expected one without blanks")
         if function.name in taken:
             raise FunctionError(f"found the function name {function.name!r} in use, expected another")
         taken.add(function.name)
-    bare = [_bare(each) for each in corpus]
-    keys = [_key(each) for each in bare]
+    bare = [_bare(sentence) for sentence in corpus]
+    keys = [_key(sentence) for sentence in bare]
     by_key = dict(zip(keys, bare, strict=True))
     for function in functions:
         if note := function.check(bare):
             tell(f"{function.name}: {note}")
     kept = [_KeptAnswers.of(function.name, function.digest(), cache) for function in functions]
     calls = []
-    for number, (function, own) in enumerate(zip(functions, kept, strict=True)):
-        lacking = iter([key for key in by_key if key not in own.layers])
+    for number, (function, answers_kept) in enumerate(zip(functions, kept, strict=True)):
+        lacking = iter([key for key in by_key if key not in answers_kept.layers])
         while block := tuple(islice(lacking, _BLOCK)):
             calls.append(_Call(number, function, block, tuple(by_key[key] for key in block)))
     for done, (call, layers) in enumerate(_answers(calls, processes), 1):
@@ -155,7 +155,7 @@ def apply_functions(
         progress(done, len(calls))
     for each in kept:
         each.save()
-    answers = {function.name: each.layers for function, each in zip(functions, kept, strict=True)}
+    answers = {function.name: answers_kept.layers for function, answers_kept in zip(functions, kept, strict=True)}
     return corpus.with_sentences(
         replace(sentence, layers={**sentence.layers, **{name: of[key] for name, of in answers.items()}})
         for sentence, key in zip(corpus, keys, strict=True)
@@ -201,12 +201,14 @@ class _KeptAnswers:
         """Read the file of a function. Lines that hold no answer are left out; their sentences are labelled again."""
         if folder is None or digest is None:
             return cls()
-        path = folder / f"{''.join(each if each.isalnum() else '_' for each in name)}-{digest[:32]}.jsonl"
+        path = (
+            folder / f"{''.join(character if character.isalnum() else '_' for character in name)}-{digest[:32]}.jsonl"
+        )
         layers = {}
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 key, fields = json.loads(line)
-                layers[str(key)] = tuple(None if each is None else parse_candidates(each) for each in fields)
+                layers[str(key)] = tuple(None if text is None else parse_candidates(text) for text in fields)
             except (ValueError, TypeError):
                 continue
         return cls(path, layers, len(layers))
@@ -217,7 +219,7 @@ class _KeptAnswers:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with written(str(self.path)) as stream:
             for key, layer in self.layers.items():
-                fields = [None if each is None else format_candidates(each) for each in layer]
+                fields = [None if candidates is None else format_candidates(candidates) for candidates in layer]
                 stream.write(json.dumps([key, fields], ensure_ascii=False) + "\n")
 
 
@@ -249,23 +251,23 @@ class PythonFunction(LabellingFunction):
             path = self._file()
         except FunctionError:
             return None
-        own = f"{__version__} {self.function.__qualname__} {self.outside}\n".encode()
-        return hashlib.sha256(own + Path(path).read_bytes()).hexdigest()
+        identity = f"{__version__} {self.function.__qualname__} {self.outside}\n".encode()
+        return hashlib.sha256(identity + Path(path).read_bytes()).hexdigest()
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        return [self._layer(each) for each in sentences]
+        return [self._layer(sentence) for sentence in sentences]
 
     def _layer(self, sentence: Sentence) -> Layer:
         try:
-            found = list(self.function(sentence) or ())
+            answers = list(self.function(sentence) or ())
         except Exception as error:
             raise self._error(sentence, f"{type(error).__name__}: {error}", "spans or labels") from error
         try:
-            if not any(isinstance(each, str | dict) for each in found) and (not found or any(found)):
-                return layer_of((_span(each) for each in found), len(sentence), self.outside)
-            if len(found) != len(sentence):
-                raise CorpusError(f"{len(found)} labels", f"{len(sentence)}, one for each token, or spans")
-            return tuple(map(_candidates, found))
+            if not any(isinstance(answer, str | dict) for answer in answers) and (not answers or any(answers)):
+                return layer_of((_span(answer) for answer in answers), len(sentence), self.outside)
+            if len(answers) != len(sentence):
+                raise CorpusError(f"{len(answers)} labels", f"{len(sentence)}, one for each token, or spans")
+            return tuple(map(_candidates, answers))
         except CorpusError as error:
             raise self._error(sentence, error.found, error.expected) from None
 
@@ -282,21 +284,21 @@ class PythonFunction(LabellingFunction):
         return path
 
 
-def _span(found: Any) -> FoundSpan:
+def _span(span: Any) -> FoundSpan:
     """Read a span from a tuple, which may have a probability, and several types."""
-    values = tuple(found) if isinstance(found, tuple | list) else ()
-    if len(values) not in (3, 4) or not all(isinstance(each, int) for each in values[:2]) or not values[2]:
-        raise CorpusError(f"{found!r}", "a span (start, stop, type), or a label for each token")
+    values = tuple(span) if isinstance(span, tuple | list) else ()
+    if len(values) not in (3, 4) or not all(isinstance(number, int) for number in values[:2]) or not values[2]:
+        raise CorpusError(f"{span!r}", "a span (start, stop, type), or a label for each token")
     types = (values[2],) if isinstance(values[2], str) else tuple(values[2])
     return FoundSpan(int(values[0]), int(values[1]), types, float(values[3]) if len(values) == 4 else 1.0)
 
 
-def _candidates(found: Any) -> Candidates:
-    if found is None or isinstance(found, str):
-        return (found,) if found else None
-    if not isinstance(found, Mapping) or not all(isinstance(each, int | float) for each in found.values()):
-        raise CorpusError(f"{found!r}", "a label, None, or labels with their probabilities")
-    ordered = sorted(found.items(), key=lambda item: -item[1])
+def _candidates(label: Any) -> Candidates:
+    if label is None or isinstance(label, str):
+        return (label,) if label else None
+    if not isinstance(label, Mapping) or not all(isinstance(number, int | float) for number in label.values()):
+        raise CorpusError(f"{label!r}", "a label, None, or labels with their probabilities")
+    ordered = sorted(label.items(), key=lambda item: -item[1])
     return Soft((name for name, _ in ordered), (float(number) for _, number in ordered))
 
 
@@ -331,10 +333,10 @@ def load_functions(argument: str) -> list[PythonFunction]:
         raise FunctionError(f"{path}: found no such file, expected MODULE.py or MODULE.py:FUNCTION")
     module = _module(path, stamp(path))
     if not names:
-        found = [each for each in vars(module).values() if isinstance(each, PythonFunction)]
-        if not found:
+        decorated = [value for value in vars(module).values() if isinstance(value, PythonFunction)]
+        if not decorated:
             raise FunctionError(f"{path}: found no labelling function, expected some with @tagweave.labelling_function")
-        return found
+        return decorated
     functions = []
     for name in names.split(","):
         function = getattr(module, name, None)
@@ -345,10 +347,10 @@ def load_functions(argument: str) -> list[PythonFunction]:
 
 
 def _travelled(path: str, qualified: str, name: str, outside: bool) -> PythonFunction:
-    found: Any = _module(path, stamp(path))
-    for part in qualified.split("."):
-        found = getattr(found, part)
-    function = found.function if isinstance(found, PythonFunction) else found
+    value: Any = _module(path, stamp(path))
+    for attribute in qualified.split("."):
+        value = getattr(value, attribute)
+    function = value.function if isinstance(value, PythonFunction) else value
     return PythonFunction(function, name, outside)
 
 

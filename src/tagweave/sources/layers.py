@@ -74,20 +74,20 @@ def load_sources(
         return _of_files(arguments, gold, format, may_be_layers=selection is None)
     parts = [_of_columns(argument, selection, gold, format) for argument in arguments]
     first = parts[0]
-    for argument, part in zip(arguments, parts, strict=True):
-        if part.corpus.unit != first.corpus.unit:
+    for argument, corpus_part in zip(arguments, parts, strict=True):
+        if corpus_part.corpus.unit != first.corpus.unit:
             raise CorpusError(
-                f"a corpus of {part.corpus.unit}s", f"{first.corpus.unit}s as in {arguments[0]}", argument
+                f"a corpus of {corpus_part.corpus.unit}s", f"{first.corpus.unit}s as in {arguments[0]}", argument
             )
-        if part.gold != first.gold:
-            raise CorpusError(f"gold called {part.gold!r}", f"{first.gold!r} as in {arguments[0]}", argument)
-    sources = tuple(dict.fromkeys(chain.from_iterable(part.sources for part in parts)))
+        if corpus_part.gold != first.gold:
+            raise CorpusError(f"gold called {corpus_part.gold!r}", f"{first.gold!r} as in {arguments[0]}", argument)
+    sources = tuple(dict.fromkeys(chain.from_iterable(corpus_part.sources for corpus_part in parts)))
 
     def with_all(sentence: Sentence) -> Sentence:
         lacking: dict[str, Layer] = {name: (None,) * len(sentence) for name in sources if name not in sentence.layers}
         return replace(sentence, layers={**sentence.layers, **lacking}) if lacking else sentence
 
-    sentences = (with_all(sentence) for part in parts for sentence in part.corpus)
+    sentences = (with_all(sentence) for corpus_part in parts for sentence in corpus_part.corpus)
     return first._replace(corpus=first.corpus.with_sentences(sentences), sources=sources)
 
 
@@ -101,15 +101,15 @@ def alike_layers(corpus: Corpus) -> tuple[str, ...]:
         for name, layer in sentence.layers.items():
             labels[name].update(chain.from_iterable(candidates for candidates in layer if candidates))
     kinds = {name: {split_label(label)[1] or label for label in said} for name, said in labels.items() if said}
-    own = kinds.get(corpus.guideline, set()) - {OUTSIDE}
-    return tuple(name for name, said in kinds.items() if own & said or said == {OUTSIDE} or not own)
+    target_kinds = kinds.get(corpus.guideline, set()) - {OUTSIDE}
+    return tuple(name for name, said in kinds.items() if target_kinds & said or said == {OUTSIDE} or not target_kinds)
 
 
 def _of_columns(argument: str, selection: str, gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
     """Read a file whose columns are sources."""
     path = parse_argument(argument).path
     form, sentences, _ = stream(path, format)
-    read = (form.confidence.read(each) if form.confidence else each for each in sentences if each.forms)
+    read = (form.confidence.read(sentence) if form.confidence else sentence for sentence in sentences if sentence.forms)
     first = next(read, None)
     if first is None:
         raise CorpusError("no sentences", "at least one", path)
@@ -122,7 +122,7 @@ def _of_columns(argument: str, selection: str, gold: str | None, format: str | N
     if len(gold_names) > 1 or not gold_names.keys().isdisjoint(sources):
         raise CorpusError(f"the gold column {gold!r}", "one column that is no source", path)
     called = {**sources, **gold_names}
-    kept = tuple(each.renamed(called) for each in with_column_layers(chain([first], read), called))
+    kept = tuple(sentence.renamed(called) for sentence in with_column_layers(chain([first], read), called))
     gold_name = next(iter(gold_names.values()), None)
     return SourceCorpus(Corpus(kept, unit=form.unit, path=path), tuple(sources.values()), gold_name)
 
@@ -173,8 +173,8 @@ def _of_files(
         if len(alike) > 1:
             if len(arguments) == 1 and _GOLD not in alike:
                 return SourceCorpus(corpus, alike, notes=tuple(notes))
-            others = ",".join(name for name in alike if name != _GOLD)
-            one = f"tagweave aggregate --sources {others} if these are the sources of one corpus"
+            sources = ",".join(name for name in alike if name != _GOLD)
+            one = f"tagweave aggregate --sources {sources} if these are the sources of one corpus"
             expected = f"{one}, or tagweave aggregate --sources files if {path}#{alike[-1]} is one"
             raise CorpusError(f"the layers {', '.join(alike)}", expected, path)
         name = name or PurePath(path.removesuffix(".gz")).stem
@@ -197,25 +197,28 @@ def _aligned(corpora: Mapping[str, Corpus], lines: list[str]) -> Iterator[list[S
 
     `lines` gets one for each such corpus.
     """
-    found: dict[tuple[tuple[str, ...], int], dict[str, Sentence]] = defaultdict(dict)
+    rows: dict[tuple[tuple[str, ...], int], dict[str, Sentence]] = defaultdict(dict)
     for name, corpus in corpora.items():
         times: Counter[tuple[str, ...]] = Counter()
         for sentence in corpus:
             times[sentence.forms] += 1
-            found[sentence.forms, times[sentence.forms]][name] = sentence
+            rows[sentence.forms, times[sentence.forms]][name] = sentence
     for name, corpus in corpora.items():
-        lacking = [next(iter(row.values())).location for row in found.values() if name not in row]
-        if lacking and all(len(row) == 1 for row in found.values() if name in row):
+        lacking = [next(iter(row.values())).location for row in rows.values() if name not in row]
+        if lacking and all(len(row) == 1 for row in rows.values() if name in row):
             raise CorpusError(
                 "no sentence of the other files", f"some, such as that at {_place(lacking[0])}", corpus.path
             )
         if lacking:
-            counts = f"{len(lacking):,} of {len(found):,} sentences"
+            counts = f"{len(lacking):,} of {len(rows):,} sentences"
             lines.append(f"{corpus.path} lacks {counts}, such as that at {_place(lacking[0])}")
-    for row in found.values():
-        known = next(iter(row.values()))
-        silent = (None,) * len(known)
-        yield [row.get(name) or replace(known, layers={own.guideline: silent}) for name, own in corpora.items()]
+    for row in rows.values():
+        some_sentence = next(iter(row.values()))
+        silent = (None,) * len(some_sentence)
+        yield [
+            row.get(name) or replace(some_sentence, layers={corpus.guideline: silent})
+            for name, corpus in corpora.items()
+        ]
 
 
 def _place(location: Location) -> str:
@@ -226,7 +229,9 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
     """Return the first of some sentences with the layers of all."""
     first, path = sentences[0], next(iter(corpora.values())).path
     if first is None:
-        extra, corpus = next((each, own) for each, own in zip(sentences, corpora.values(), strict=True) if each)
+        extra, corpus = next(
+            (sentence, source) for sentence, source in zip(sentences, corpora.values(), strict=True) if sentence
+        )
         raise CorpusError("a sentence more", f"{len(corpora[next(iter(corpora))])}, as in {path}", *extra.location)
     layers: dict[str, Layer] = {}
     for (name, corpus), sentence in zip(corpora.items(), sentences, strict=True):
@@ -236,11 +241,12 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
         if sentence.forms != first.forms:
             pairs = zip_longest(sentence.forms, first.forms)
             at = next(at for at, (form, other) in enumerate(pairs) if form != other)
-            found, expected = (
-                f"{each.forms[at]!r}" if at < len(each) else "the end of the sentence" for each in (sentence, first)
+            form_found, expected = (
+                f"{sentence_.forms[at]!r}" if at < len(sentence_) else "the end of the sentence"
+                for sentence_ in (sentence, first)
             )
             expected += f", as in the sentence at {_place(first.location)}"
-            raise CorpusError(f"{found} as token {at + 1}", expected, *sentence.location)
+            raise CorpusError(f"{form_found} as token {at + 1}", expected, *sentence.location)
         layers[name] = sentence.layers[corpus.guideline]
     return replace(first, layers=layers)
 
@@ -257,9 +263,9 @@ def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
     starts: Counter[str] = Counter()
     for sentence in corpus:
         for source in sources:
-            layer = [("O",) if each is None else each for each in sentence.layers.get(source, ())]
-            names.update(each[0] for each in layer)
-            firsts = ["O", *("O" if isinstance(each, Soft) else each[0] for each in layer)]
+            layer = [("O",) if candidates is None else candidates for candidates in sentence.layers.get(source, ())]
+            names.update(candidates[0] for candidates in layer)
+            firsts = ["O", *("O" if isinstance(candidates, Soft) else candidates[0] for candidates in layer)]
             starts.update(label[0] for last, label in pairwise(firsts) if last == "O" and label != "O")
     if not chunk_schemes.codes_chunks(names):
         return corpus
@@ -295,7 +301,7 @@ def with_aggregate(
 
     start = 0
     for sentence in sentences:
-        own = tuple(candidates(t) if answers.answered[t] else None for t in range(start, start + len(sentence)))
+        labels = tuple(candidates(t) if answers.answered[t] else None for t in range(start, start + len(sentence)))
         columns = {name: column for name, column in sentence.columns.items() if name not in sentence.layers}
         start += len(sentence)
-        yield replace(sentence, layers={layer: own}, columns=columns)
+        yield replace(sentence, layers={layer: labels}, columns=columns)

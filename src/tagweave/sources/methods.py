@@ -120,12 +120,12 @@ _VOTED = 0.8  # how much votes count then: the models overrule them only where t
 
 def guessing_prior(answers: Answers, known: dict[str, float] | None = None) -> Prior:
     """Build a prior for each source, which grows with its answers: it knows, or guesses as it answers on the whole."""
-    size, given = len(answers.labels), answers.given
-    guesses = given + 1e-2  # a source may say what it never did
+    size, label_counts = len(answers.labels), answers.given
+    guesses = label_counts + 1e-2  # a source may say what it never did
     guesses /= guesses.sum(axis=1, keepdims=True)
-    knows = (1 - _DOUBT) * ((given > 0) | answers.scheme.is_free)
+    knows = (1 - _DOUBT) * ((label_counts > 0) | answers.scheme.is_free)
     shares = guesses[:, :, None] * (1 - knows)[:, None, :] + np.eye(size) * knows[:, None, :]
-    strength = _BELIEF + _SHARE * given
+    strength = _BELIEF + _SHARE * label_counts
     return Prior((shares * strength[:, None, :])[:, None], 0, known or {})
 
 
@@ -205,7 +205,7 @@ def aggregate(
         if not 0 < right <= 1:
             raise SourceError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
     option_type = AGGREGATIONS[method].options
-    names = [each.name for each in fields(option_type)]
+    names = [field_.name for field_ in fields(option_type)]
     if strange := sorted((options or {}).keys() - set(names)):
         raise SourceError(f"found the option {strange[0]!r} of {method}, expected one of {', '.join(names)}")
     try:
@@ -225,5 +225,5 @@ def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:
     if scheme.is_free:
         best: NDArray[np.int32] = gamma.argmax(axis=1).astype(np.int32)
         return best
-    scores = (np.where(each, 0.0, -np.inf) for each in (scheme.transition, scheme.start, scheme.end))
+    scores = (np.where(mask, 0.0, -np.inf) for mask in (scheme.transition, scheme.start, scheme.end))
     return best_labels(ChainScores(gamma.astype(np.float64), TransitionScores.of_scores(*scores)), answers.sentence_ptr)

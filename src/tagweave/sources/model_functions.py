@@ -52,11 +52,11 @@ class SpacyModel(DeclaredFunction):
         from spacy.tokens import Doc
 
         pipeline = _pipeline(self.model)
-        docs = pipeline.pipe(Doc(pipeline.vocab, words=list(each.forms)) for each in sentences)
+        docs = pipeline.pipe(Doc(pipeline.vocab, words=list(sentence.forms)) for sentence in sentences)
         return [layer_of(self._found(doc), len(doc), self.outside, self.task) for doc in docs]
 
     def _found(self, doc: Any) -> Iterator[FoundSpan]:
-        spans = ((each.start, each.end, each.label_) for each in doc.ents)
+        spans = ((entity.start, entity.end, entity.label_) for entity in doc.ents)
         for start, stop, kind in ((t.i, t.i + 1, t.pos_) for t in doc) if self.task == "tags" else spans:
             if self.labels is None or kind in self.labels:
                 yield FoundSpan(start, stop, (self.labels[kind] if self.labels else kind,))
@@ -107,7 +107,7 @@ class TaggingModel(DeclaredFunction):
             return None
         if self.labels is None:
             return candidates
-        names = [self._called(each) for each in candidates]
+        names = [self._called(label) for label in candidates]
         if names[0] is None:
             return None
         if not isinstance(candidates, Soft):
@@ -145,7 +145,7 @@ class TagweaveModel(TaggingModel):
 
     def best(self, sentences: Sequence[Sentence]) -> Iterator[Layer]:
         predictor = self._predictor()
-        return (each.layers[predictor.guideline] for each in predictor.tag(list(sentences)))
+        return (sentence.layers[predictor.guideline] for sentence in predictor.tag(list(sentences)))
 
     def tables(self, sentences: Sequence[Sentence]) -> tuple[Sequence[str], Sequence[Floats]]:
         predictor = self._predictor()
@@ -188,7 +188,7 @@ class TransformersModel(TaggingModel):
         classifier = _classifier(self.model, stamp(self.model))
         spelled = self._columns(classifier.labels)
         names = tuple(dict.fromkeys(spelled))
-        sums = np.array([[each == name for name in names] for each in spelled], np.float64)
+        sums = np.array([[label == name for name in names] for label in spelled], np.float64)
         return names, [table @ sums for table in classifier.probabilities(sentences)]
 
     def _columns(self, labels: Sequence[str]) -> list[str]:
@@ -215,14 +215,14 @@ class _Classifier:
 
     def probabilities(self, sentences: Sequence[Sentence]) -> list[Floats]:
         """Return the probabilities [L, labels] of the labels of each sentence, from the first pieces of tokens."""
-        found = (self._of(sentences[low : low + _TOGETHER]) for low in range(0, len(sentences), _TOGETHER))
-        return [table for tables in found for table in tables]
+        blocks = (self._of(sentences[low : low + _TOGETHER]) for low in range(0, len(sentences), _TOGETHER))
+        return [table for tables in blocks for table in tables]
 
     def _of(self, sentences: Sequence[Sentence]) -> list[Floats]:
         import torch
 
-        ends = pointers(np.array([len(each) for each in sentences], np.int64))
-        piece_ptr, pieces = self.subwords.pieces([form for each in sentences for form in each.forms])
+        ends = pointers(np.array([len(sentence) for sentence in sentences], np.int64))
+        piece_ptr, pieces = self.subwords.pieces([form for sentence in sentences for form in sentence.forms])
         reading = self.subwords.laid_out(pieces, piece_ptr, ends)
         mask = torch.from_numpy(reading.mask.astype(np.int64))
         with torch.no_grad(), refusing("a network"):

@@ -60,9 +60,9 @@ def prior_term(counts: Floats, prior: Floats, axis: int, variational: bool) -> f
     safe, safe_prior = np.where(has_mass, counts, 1), np.where(has_mass, prior, 1)
     expected = np.where(has_mass, logarithms, 0)
     entries = log_gamma(safe_prior) - log_gamma(safe) + (safe - safe_prior) * expected
-    totals = [np.where(has_mass, each, 0).sum(axis) for each in (counts, prior)]
-    own, other = (log_gamma(np.where(total > 0, total, 1)) for total in totals)
-    return -float(np.where(has_mass, entries, 0).sum() + (own - other).sum())
+    totals = [np.where(has_mass, array, 0).sum(axis) for array in (counts, prior)]
+    posterior_total, other = (log_gamma(np.where(total > 0, total, 1)) for total in totals)
+    return -float(np.where(has_mass, entries, 0).sum() + (posterior_total - other).sum())
 
 
 _CERTAIN = 1e6  # answers that a known reliability counts for
@@ -115,8 +115,8 @@ class Reliability:
     @cached_property
     def expected(self) -> Floats:
         """float64[K, Y, Y]: expected answers (true label, answer) without the prior, whatever was said before."""
-        own = np.where(self.is_known[:, None, None, None], self.counts, self.counts - self.prior.counts)
-        return np.ascontiguousarray(own.sum(axis=1).transpose(0, 2, 1))
+        counts = np.where(self.is_known[:, None, None, None], self.counts, self.counts - self.prior.counts)
+        return np.ascontiguousarray(counts.sum(axis=1).transpose(0, 2, 1))
 
     @cached_property
     def confusion(self) -> Floats:
@@ -174,8 +174,8 @@ def updated(answers: Answers, gamma: Floats, prior: Prior) -> Reliability:
     rows = np.ascontiguousarray(gamma, np.float64)
     kernels.over_answers(*columns, prior.initial, rows, 0, len(answers), counts, True)
     counts += prior.counts
-    for source, own in prior.fixed(answers.sources).items():
-        counts[source] = own
+    for source, fixed_counts in prior.fixed(answers.sources).items():
+        counts[source] = fixed_counts
     return Reliability(answers.labels, answers.sources, counts, prior)
 
 
@@ -208,15 +208,15 @@ class SilenceRates:
 
     def updated(self, gamma: Floats) -> SilenceRates:
         """Estimate the rates again."""
-        counts = np.array([gamma[own].sum(axis=0) for own in self.answered]).reshape(self.rates.shape)
+        counts = np.array([gamma[positions].sum(axis=0) for positions in self.answered]).reshape(self.rates.shape)
         return replace(self, rates=(counts + _PSEUDO) / (gamma.sum(axis=0) + 2 * _PSEUDO))
 
     def add_likelihoods(self, rows: Floats) -> None:
         """Add log P(which sources answer | true label) to float64[N, Y]."""
         silent = np.log1p(-self.rates)
         rows += silent.sum(axis=0)
-        for own, gain in zip(self.answered, np.log(self.rates) - silent, strict=True):
-            rows[own] += gain
+        for positions, gain in zip(self.answered, np.log(self.rates) - silent, strict=True):
+            rows[positions] += gain
 
     def prior_term(self) -> float:
         """Compute what the prior adds to the objective."""
@@ -238,7 +238,7 @@ def source_rows(reliability: Reliability, level: float = 0.95) -> list[dict[str,
     for k, source in enumerate(reliability.sources):
         of_labels = zip(reliability.labels, answers[k], by_label[k], strict=True)
         for label, count, numbers in (("", answers[k].sum(), overall[k]), *of_labels):
-            figures = (round(float(count), 1), *(round(float(each), 4) for each in numbers))
+            figures = (round(float(count), 1), *(round(float(number), 4) for number in numbers))
             rows.append(dict(zip(_FIELDS, (source, label, *figures), strict=True)))
     return rows
 
@@ -259,7 +259,7 @@ def write_csv(reliability: Reliability, stream: IO[str]) -> None:
 
 def write_json(reliability: Reliability, stream: IO[str]) -> None:
     """Write the rows, and P(answer | true label) of every source, a row for each true label."""
-    found = {
+    report = {
         "labels": reliability.labels,
         "known": dict(reliability.prior.known),
         "rows": source_rows(reliability),
@@ -268,4 +268,4 @@ def write_json(reliability: Reliability, stream: IO[str]) -> None:
             for source, matrix in zip(reliability.sources, reliability.confusion, strict=True)
         },
     }
-    stream.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+    stream.write(json.dumps(report, ensure_ascii=False, indent=1) + "\n")
