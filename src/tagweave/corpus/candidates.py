@@ -66,20 +66,20 @@ class Soft(tuple[Value, ...]):
 
     def numbered(self) -> Iterator[tuple[Value, float]]:
         """Yield the candidates, each with the number of its group."""
-        return ((each, self.numbers[group]) for each, group in zip(self, self.groups, strict=True))
+        return ((candidate, self.numbers[group]) for candidate, group in zip(self, self.groups, strict=True))
 
-    def spelled(self, candidates: Iterable[Value], own: Iterable[Value]) -> Soft[Value]:
+    def spelled(self, candidates: Iterable[Value], spelt: Iterable[Value]) -> Soft[Value]:
         """Return candidates under other names; `own` gives for each the candidate of this tuple that it spells."""
         names = tuple(candidates)
         group = dict(zip(self, self.groups, strict=True))
-        groups = [group[each] for each in own]
+        groups = [group[candidate] for candidate in spelt]
         kept = sorted({*groups})
-        return Soft(names, (self.numbers[each] for each in kept), (kept.index(each) for each in groups))
+        return Soft(names, (self.numbers[group_] for group_ in kept), (kept.index(group_) for group_ in groups))
 
 
 def with_probabilities(names: Sequence[str], probabilities: Sequence[float], first: str | None = None) -> Soft[str]:
     """Return names with a probability of at least 0.00005, the most probable one in front, or else `first`."""
-    rounded = [round(each, _DIGITS) for each in probabilities]
+    rounded = [round(probability, _DIGITS) for probability in probabilities]
     order = sorted((at for at, each in enumerate(rounded) if each), key=lambda at: (names[at] != first, -rounded[at]))
     return Soft((names[at] for at in order), (rounded[at] for at in order))
 
@@ -101,16 +101,16 @@ def parse_candidates(field: str, special: str = "") -> tuple[str, ...]:
 
 def split_numbers(pieces: list[str], field: str) -> tuple[list[str], list[float]]:
     """Return candidates without their numbers, and the numbers, which are none or one for each."""
-    found = [
+    matches = [
         match
         for piece in pieces
         if (match := _NUMBER.search(piece)) and match.start() and not is_escaped(piece, match.start())
     ]
-    if not found:
+    if not matches:
         return pieces, []
-    if len(found) < len(pieces):
+    if len(matches) < len(pieces):
         raise CorpusError(f"a number for some candidates only in {field!r}", "a number for each: A:0.7|B:0.3")
-    return [match.string[: match.start()] for match in found], [float(match[1]) for match in found]
+    return [match.string[: match.start()] for match in matches], [float(match[1]) for match in matches]
 
 
 def interned(candidates: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,7 +150,9 @@ def format_candidates(candidates: tuple[str, ...], special: str = "") -> str:
     if "" in candidates:
         raise CorpusError("an empty label", "labels of at least one character")
     if isinstance(candidates, Soft):
-        pairs = ((_escaped(each, special + BAR), format_number(number)) for each, number in candidates.numbered())
+        pairs = (
+            (_escaped(candidate, special + BAR), format_number(number)) for candidate, number in candidates.numbered()
+        )
         return BAR.join(f"{candidate}{COLON}{number}" for candidate, number in pairs)
     first = candidates[0]
     if len(candidates) == 1 and "\\" not in first and "" in first.split(BAR):

@@ -97,13 +97,13 @@ def codes_chunks(names: Iterable[str]) -> bool:
     Letters of other alphabets than BIES, small ones and other spellings count if `O` is there and all labels agree.
     """
     every = set(names)
-    given = every - _OUTSIDE
-    if not given or all(_TYPED.fullmatch(name) for name in given):
-        return bool(given)
-    if every == given:
+    inside = every - _OUTSIDE
+    if not inside or all(_TYPED.fullmatch(name) for name in inside):
+        return bool(inside)
+    if every == inside:
         return False
-    spelled = ([spelling.fullmatch(name) for name in given] for spelling in _SPELLINGS)
-    parts = next((each for each in spelled if all(each)), [])
+    spelled = ([spelling.fullmatch(name) for name in inside] for spelling in _SPELLINGS)
+    parts = next((matches for matches in spelled if all(matches)), [])
     return any(match is not None and match["letter"].upper() in "BIES" for match in parts)
 
 
@@ -117,8 +117,12 @@ def standard_labels(corpus: Corpus, layer: str | None = None) -> Corpus:
     spelled = {candidates: _in_standard(candidates) for candidates in sets}
 
     def step(sentence: Sentence) -> Sentence:
-        own = sentence.layers.get(name)
-        return sentence if own is None else sentence.with_layer(name, [spelled[each] for each in own])
+        positions = sentence.layers.get(name)
+        return (
+            sentence
+            if positions is None
+            else sentence.with_layer(name, [spelled[candidates] for candidates in positions])
+        )
 
     return corpus.map(step)
 
@@ -126,35 +130,37 @@ def standard_labels(corpus: Corpus, layer: str | None = None) -> Corpus:
 def _in_standard(candidates: Candidates) -> Candidates:
     if candidates is None:
         return None
-    names = [f"{'!' * each.startswith('!')}{parse(each.removeprefix('!'))!s}" for each in candidates]
+    names = [f"{'!' * label.startswith('!')}{parse(label.removeprefix('!'))!s}" for label in candidates]
     return candidates.spelled(names, candidates) if isinstance(candidates, Soft) else tuple(dict.fromkeys(names))
 
 
 def labels(names: Iterable[str], scheme: str) -> tuple[str, ...]:
     """Return all labels of the scheme for the types of these labels, sorted."""
     types = dict.fromkeys(parse(name).type for name in names if name not in _OUTSIDE)
-    return tuple(sorted(["O", *(str(ChunkLabel(letter, each)) for each in types for letter in LETTERS[scheme])]))
+    return tuple(sorted(["O", *(str(ChunkLabel(letter, kind)) for kind in types for letter in LETTERS[scheme])]))
 
 
 def types_in(layer: Layer) -> tuple[str | None, ...]:
     """Return the types that a layer names, in their order."""
-    parsed = (parse(label.removeprefix("!")) for each in dict.fromkeys(layer) for label in each or ())
+    parsed = (parse(label.removeprefix("!")) for candidates in dict.fromkeys(layer) for label in candidates or ())
     return tuple(dict.fromkeys(label.type for label in parsed if label != OUTSIDE and label.type != ANY))
 
 
 @lru_cache(_CACHED)
 def expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: str) -> ChunkLabels:
     """Return the labels that candidates stand for, if a sentence names these types."""
-    every = (OUTSIDE, *(ChunkLabel(letter, each) for each in (*named, ANY) for letter in LETTERS[scheme]))
+    every = (OUTSIDE, *(ChunkLabel(letter, kind) for kind in (*named, ANY) for letter in LETTERS[scheme]))
     if candidates is None:
         return every
     options: list[ChunkLabel] = []
     for name in candidates:
         label = parse(name.removeprefix("!"))
         if name.startswith("!"):
-            options += [each for each in every if each != label and (each.letter, label.type) != (label.letter, ANY)]
+            options += [
+                option for option in every if option != label and (option.letter, label.type) != (label.letter, ANY)
+            ]
         elif label.type == ANY:
-            options += [ChunkLabel(label.letter, each) for each in (*named, ANY)]
+            options += [ChunkLabel(label.letter, kind) for kind in (*named, ANY)]
         else:
             options.append(label)
     return tuple(dict.fromkeys(options))
@@ -222,7 +228,9 @@ def strays(sentences: Iterable[Sentence], layer: str) -> int:
         if layer not in sentence.layers:
             continue
         with _located(sentence):
-            positions = [expanded(each, (), LENIENT) if each else () for each in sentence.layers[layer]]
+            positions = [
+                expanded(candidates, (), LENIENT) if candidates else () for candidates in sentence.layers[layer]
+            ]
         if any(label.letter not in "BIO" for labels in positions for label in labels):
             return 0
         for last, labels in pairwise((EDGE, *positions)):
@@ -243,9 +251,9 @@ def gaps_in(sentences: Iterable[Sentence], layer: str) -> Gaps:
         labels = sentence.layers.get(layer, ())
         if None not in labels or not any(labels):
             continue
-        known = [_letter(each) for each in labels]
-        letters.update(each for each in known if each)
-        pairs = Counter(pairwise(("O", *known)))
+        certain = [_letter(candidates) for candidates in labels]
+        letters.update(letter for letter in certain if letter)
+        pairs = Counter(pairwise(("O", *certain)))
         after_gap, begun = after_gap + pairs[None, "I"], begun + pairs["O", "I"]
     inside = letters["I"]
     if begun <= _SLIPS * inside and letters["B"] >= _BEGINNINGS * inside:
@@ -292,7 +300,7 @@ def _converted(last: Candidates, label: Candidates, following: Candidates, sourc
     """Convert a position by its neighbours; `None` unless all three have one label, and the scheme has them so."""
     if not (_follows(source, last, label) and _follows(source, label, following)):
         return None
-    before, own, after = (parse(each[0]) for each in (last, label, following) if each)
+    before, own, after = (parse(candidates[0]) for candidates in (last, label, following) if candidates)
     return tuple(map(str, _labels_between((before,), (own,), (after,), source, target, (False, False))))
 
 
@@ -319,14 +327,16 @@ def convert(
     name = layer or corpus.guideline
     scheme = source or detect(corpus, name)
     gaps = gaps or gaps_in(corpus, name)
-    own = name == corpus.guideline
+    is_guideline = name == corpus.guideline
 
     def step(sentence: Sentence) -> Sentence:
         layer = recoded(sentence, sentence.layers[name], target, scheme, gaps)
         coded = sentence.with_valid_layers({**sentence.layers, name: layer})
-        return replace(coded, covered=_covered(sentence.covered, target)) if own and sentence.covered else coded
+        return (
+            replace(coded, covered=_covered(sentence.covered, target)) if is_guideline and sentence.covered else coded
+        )
 
-    covered = corpus.covered if corpus.covered is None or not own else _covered(corpus.covered, target)
+    covered = corpus.covered if corpus.covered is None or not is_guideline else _covered(corpus.covered, target)
     return replace(corpus.map(step), covered=covered)
 
 
@@ -349,11 +359,11 @@ def coded(
         if name not in sentence.layers:
             sentences.append(sentence)
             continue
-        coded, given = next(rest), sentence.layers[name]
-        if target != "BIOES" and None in coded.layers[name] and any(given):
+        coded, positions = next(rest), sentence.layers[name]
+        if target != "BIOES" and None in coded.layers[name] and any(positions):
             labels = list(coded.layers[name])
-            for at, (last, own) in enumerate(pairwise(_feasible(sentence, given, source, gaps)), 1):
-                ends = given[at] is None and gaps == "spans"
+            for at, (last, own) in enumerate(pairwise(_feasible(sentence, positions, source, gaps)), 1):
+                ends = positions[at] is None and gaps == "spans"
                 if labels[at] is None and (_closes(source, last, ends) or _certainly_ends(last, own)):
                     labels[at] = _after(last, target)
             coded = coded.with_layer(name, labels)
@@ -382,10 +392,10 @@ def ends_only(candidates: Candidates) -> bool:
 
 def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:
     """Return the covered labels in the target scheme; names may be labels or types."""
-    given = tuple(names)
-    types = dict.fromkeys(parse(name).type if _LABEL.fullmatch(name) else name for name in given if name != "O")
-    inside = [str(ChunkLabel(letter, each)) for each in types for letter in LETTERS[target]]
-    return (*inside, "O") if OUTSIDE.letter in given else tuple(inside)
+    covered = tuple(names)
+    types = dict.fromkeys(parse(name).type if _LABEL.fullmatch(name) else name for name in covered if name != "O")
+    inside = [str(ChunkLabel(letter, kind)) for kind in types for letter in LETTERS[target]]
+    return (*inside, "O") if OUTSIDE.letter in covered else tuple(inside)
 
 
 def recoded(
@@ -395,7 +405,7 @@ def recoded(
     if not any(positions):
         return positions
     if source is None:
-        source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
+        source = next((scheme for scheme in _PREFERENCE if _is_consistent(sentence, positions, scheme)), LENIENT)
     if None not in positions:
         before, after = (_EDGE, *positions[:-1]), (*positions[1:], _EDGE)
         certain = tuple(map(_converted, before, positions, after, repeat(source), repeat(target)))
@@ -404,33 +414,33 @@ def recoded(
     feasible = _feasible(sentence, positions, source, gaps)
     named = types_in(positions)
     converted: list[Candidates] = []
-    ends = [*(each is None and gaps == "spans" for each in positions), False]
+    ends = [*(candidates is None and gaps == "spans" for candidates in positions), False]
     beside = [EDGE, *feasible, EDGE]
     for at, (last, labels, following) in enumerate(zip(beside[:-2], feasible, beside[2:], strict=True)):
         is_closed = target == "BIOES" or not _goes_on(source, last, labels, ends[at])
         closes = _closes(source, last, ends[at]), _closes(source, labels, ends[at + 1])
         spelled = _labels_between(last, labels, following, source, target, closes)
-        own = positions[at]
-        if isinstance(own, Soft):
-            converted.append(_numbered(sentence, own, spelled, named, source, target))
+        candidates = positions[at]
+        if isinstance(candidates, Soft):
+            converted.append(_numbered(sentence, candidates, spelled, named, source, target))
         else:
-            converted.append(_candidates(spelled, named, target, own is None, is_closed))
+            converted.append(_candidates(spelled, named, target, candidates is None, is_closed))
     return tuple(converted)
 
 
 def _numbered(
-    sentence: Sentence, own: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
+    sentence: Sentence, soft: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
 ) -> Soft[str]:
     """Return labels that share the number of the candidate that they spell; lost numbers go to the others."""
     if "IOB1" in (source, target) or (source in ("BIOES", "IOE1", "IOE2") and target != source):
         found = f"numbers of candidates from the scheme {source} to {target}"
         raise sentence.error(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them")
     letters = {} if source == target else {"S": "B", "E": "I"}
-    candidates = {label: each for each in reversed(own) for label in expanded((each,), named, source)}
-    chosen = [each for each in labels if each.type != ANY]
-    spelt = [candidates[ChunkLabel(letters.get(each.letter, each.letter), each.type)] for each in chosen]
-    kept = own.spelled(map(str, chosen), spelt)
-    scale = sum(own.numbers) / sum(kept.numbers)
+    candidates = {label: candidate for candidate in reversed(soft) for label in expanded((candidate,), named, source)}
+    chosen = [label for label in labels if label.type != ANY]
+    spelt = [candidates[ChunkLabel(letters.get(label.letter, label.letter), label.type)] for label in chosen]
+    kept = soft.spelled(map(str, chosen), spelt)
+    scale = sum(soft.numbers) / sum(kept.numbers)
     return Soft(kept, (scale * number for number in kept.numbers), kept.groups)
 
 
@@ -459,7 +469,9 @@ def _labels_between(
             for last in before
             if may_follow(source, last, label, closes[0])
         }
-        ends = {not continues(label, each) for each in after if may_follow(source, label, each, closes[1])}
+        ends = {
+            not continues(label, following) for following in after if may_follow(source, label, following, closes[1])
+        }
         for (starts, beside), end in product(sorted(lefts), sorted(ends)):
             targets[_spelled(target, label, starts, beside, end)] = None
     return tuple(targets)
@@ -474,7 +486,7 @@ def _candidates(
     is_whole = len(labels) == len(LETTERS[target]) * (len(named) + 1) + 1
     if wild and is_closed and (unknown or is_whole):
         return None
-    return tuple(str(each) for each in labels if each.type == ANY or each.letter not in wild)
+    return tuple(str(label) for label in labels if label.type == ANY or label.letter not in wild)
 
 
 def _spelled(target: str, label: ChunkLabel, starts: bool, beside: bool, ends: bool) -> ChunkLabel:
@@ -493,9 +505,9 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str, gaps: Gaps = "s
     """Return the labels on some allowed consistent sequence: a pass forward, then one backward."""
     with _located(sentence):
         named = types_in(positions)
-        stands_for = {each: expanded(each, named, scheme) for each in dict.fromkeys(positions)}
+        stands_for = {candidates_: expanded(candidates_, named, scheme) for candidates_ in dict.fromkeys(positions)}
     for candidates, meant in stands_for.items():
-        if strange := [each for each in meant if each.letter not in LETTERS[scheme] + "O"]:
+        if strange := [label for label in meant if label.letter not in LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
             raise sentence.error(f"the label {str(strange[0])!r} at token {positions.index(candidates) + 1}", expected)
     options = [stands_for[candidates] for candidates in positions]
@@ -521,7 +533,7 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str, gaps: Gaps = "s
 def _reached(scheme: str, last: ChunkLabels, labels: ChunkLabels, ends: bool) -> ChunkLabels:
     """Return the labels that may follow; a position that `ends` chunks continues none that IOB leaves open."""
     closes = _closes(scheme, last, ends)
-    return tuple(label for label in labels if any(may_follow(scheme, each, label, closes) for each in last))
+    return tuple(label for label in labels if any(may_follow(scheme, before, label, closes) for before in last))
 
 
 def _closes(scheme: str, last: ChunkLabels, ends: bool) -> bool:
@@ -531,7 +543,7 @@ def _closes(scheme: str, last: ChunkLabels, ends: bool) -> bool:
 
 @lru_cache(_CACHED)
 def _leading(scheme: str, labels: ChunkLabels, following: ChunkLabels, closes: bool) -> ChunkLabels:
-    return tuple(label for label in labels if any(may_follow(scheme, label, each, closes) for each in following))
+    return tuple(label for label in labels if any(may_follow(scheme, label, after, closes) for after in following))
 
 
 @contextmanager
@@ -543,7 +555,7 @@ def _located(sentence: Sentence) -> Iterator[None]:
 
 
 def _inconsistent(sentence: Sentence, scheme: str, labels: ChunkLabels, number: int, last: ChunkLabels) -> CorpusError:
-    before, own = ("|".join(map(str, each)) for each in (last, labels))
+    before, own = ("|".join(map(str, labels_)) for labels_ in (last, labels))
     if number > len(sentence):
         found = f"{before} at the last token"
     else:

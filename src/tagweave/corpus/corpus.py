@@ -69,11 +69,13 @@ class Corpus:
 
     def covering(self, covers: str | Iterable[str] | None) -> Corpus:
         """Return the corpus with other covered labels or types: `PER,LOC`, a list, or `all`; `None` changes nothing."""
-        given = covers_of(covers)
-        if given is None:
+        covered = covers_of(covers)
+        if covered is None:
             return self
-        sentences = (each if each.covered is None else replace(each, covered=None) for each in self.sentences)
-        return replace(self, sentences=tuple(sentences), covered=None if given == EVERYTHING else given)
+        sentences = (
+            sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in self.sentences
+        )
+        return replace(self, sentences=tuple(sentences), covered=None if covered == EVERYTHING else covered)
 
     def with_sentences(self, sentences: Iterable[Sentence]) -> Corpus:
         """Return the corpus with other sentences."""
@@ -104,28 +106,28 @@ def by_guideline(corpora: Iterable[Corpus]) -> dict[str, list[Corpus]]:
     return groups
 
 
-def covers_of(given: str | Iterable[str] | None) -> Covers | None:
+def covers_of(covers: str | Iterable[str] | None) -> Covers | None:
     """Read what a corpus covers: `PER,LOC`, a list, or `all`; `None` and "" leave it to the file."""
-    if given is None or given in ("", EVERYTHING):
-        return EVERYTHING if given else None
-    if not isinstance(given, Iterable):
-        raise TypeError(f"found {kind_of(given)} as covers, expected labels or types: PER,LOC, a list, or all")
-    return tuple(each.strip() for each in (given.split(",") if isinstance(given, str) else given))
+    if covers is None or covers in ("", EVERYTHING):
+        return EVERYTHING if covers else None
+    if not isinstance(covers, Iterable):
+        raise TypeError(f"found {kind_of(covers)} as covers, expected labels or types: PER,LOC, a list, or all")
+    return tuple(label.strip() for label in (covers.split(",") if isinstance(covers, str) else covers))
 
 
-def _sentences(given: Any, layer: str) -> Iterator[Sentence]:
-    if is_frame(given):
-        for forms, labels, columns in rows_of(given):
+def _sentences(sentences: Any, layer: str) -> Iterator[Sentence]:
+    if is_frame(sentences):
+        for forms, labels, columns in rows_of(sentences):
             yield Sentence(forms, {} if labels is None else {layer: labels}, columns)
         return
-    if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
-        raise TypeError(f"found {kind_of(given)}, expected {ACCEPTED}")
-    for number, each in enumerate(given, 1):
-        yield each if isinstance(each, Sentence) else _of_pair(each, layer, f"sentence {number}")
+    if isinstance(sentences, (str, bytes, Mapping, Set)) or not isinstance(sentences, Iterable):
+        raise TypeError(f"found {kind_of(sentences)}, expected {ACCEPTED}")
+    for number, item in enumerate(sentences, 1):
+        yield item if isinstance(item, Sentence) else _of_pair(item, layer, f"sentence {number}")
 
 
 def _of_pair(pair: Any, layer: str, place: str) -> Sentence:
-    if isinstance(pair, list) and pair and all(isinstance(each, tuple) for each in pair):
+    if isinstance(pair, list) and pair and all(isinstance(item, tuple) for item in pair):
         raise TypeError(f"{place}: found a list of tuples, expected (tokens, labels): tuple(zip(*sentence)) makes it")
     if not isinstance(pair, (tuple, list)) or len(pair) != len(("tokens", "labels")):
         found = f"{kind_of(pair)}{f' of {len(pair)}' if isinstance(pair, (tuple, list)) else ''}"

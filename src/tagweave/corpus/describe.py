@@ -55,8 +55,10 @@ def describe(corpus: Corpus) -> CorpusDescription:
         rejected.update({name: len(spans) for name, spans in sentence.rejected.items()})
         for name, arcs in sentence.heads.items():
             heads.setdefault(name, Counter()).update(
-                None if each is None else tuple("_" if arc.relation is None else arc.relation for arc in each)
-                for each in arcs
+                None
+                if candidates is None
+                else tuple("_" if arc.relation is None else arc.relation for arc in candidates)
+                for candidates in arcs
             )
     tokens = corpus.tokens()
     forms = {form for sentence in corpus for form in sentence.forms}
@@ -70,28 +72,35 @@ def describe(corpus: Corpus) -> CorpusDescription:
 
 def _count_spans(corpus: Corpus, layer: str) -> dict[str, int]:
     """Count the spans of each type that certainly begin; none if the labels are no consistent code of spans."""
-    own = corpus.with_sentences(sentence for sentence in corpus if layer in sentence.layers)
-    if not codes_chunks({label for each in own for candidates in each.layers[layer] for label in candidates or ()}):
+    annotated = corpus.with_sentences(sentence for sentence in corpus if layer in sentence.layers)
+    if not codes_chunks(
+        {label for sentence in annotated for candidates in sentence.layers[layer] for label in candidates or ()}
+    ):
         return {}
     try:
-        scheme = readable(own, layer)
-        own = standard_labels(own, layer) if scheme == "IOB2" else convert(own, "IOB2", scheme, layer)
+        scheme = readable(annotated, layer)
+        annotated = standard_labels(annotated, layer) if scheme == "IOB2" else convert(annotated, "IOB2", scheme, layer)
     except CorpusError:
         return {}
-    single = (each[0] for sentence in own for each in sentence.layers[layer] if each is not None and len(each) == 1)
+    single = (
+        candidates_[0]
+        for sentence in annotated
+        for candidates_ in sentence.layers[layer]
+        if candidates_ is not None and len(candidates_) == 1
+    )
     return _ordered(Counter(label[2:] for label in single if label.startswith("B-")))
 
 
 def _describe_layer(
     counts: Mapping[Candidates, int], tokens: int, spans: Mapping[str, int], rejected: int
 ) -> LayerDescription:
-    known = {candidates: count for candidates, count in counts.items() if candidates is not None}
-    single = {candidates[0]: count for candidates, count in known.items() if len(candidates) == 1}
+    counted = {candidates: count for candidates, count in counts.items() if candidates is not None}
+    single = {candidates[0]: count for candidates, count in counted.items() if len(candidates) == 1}
     several: Counter[str] = Counter()
-    for candidates, count in known.items():
+    for candidates, count in counted.items():
         if len(candidates) > 1:
             several.update(dict.fromkeys(candidates, count))
-    full, total = sum(single.values()), sum(known.values())
+    full, total = sum(single.values()), sum(counted.values())
     return LayerDescription(_ordered(single), _ordered(several), full, total - full, tokens - total, spans, rejected)
 
 

@@ -302,7 +302,7 @@ def written(path: str) -> Iterator[IO[str]]:
         with _named(path), Path(path).open("w", encoding="utf-8", newline="\n") as device:
             yield device
         return
-    with whole_file(path) as part, part.open("wb") as file:
+    with whole_file(path) as temporary, temporary.open("wb") as file:
         packed = (
             gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=_LEVEL, mtime=0)
             if path.endswith(".gz")
@@ -319,7 +319,7 @@ def written_bytes(path: str) -> Iterator[IO[bytes]]:
         with _named("standard output"):
             yield sys.stdout.buffer
         return
-    with whole_file(path) as part, part.open("wb") as file:
+    with whole_file(path) as temporary, temporary.open("wb") as file:
         yield file
 
 
@@ -351,8 +351,8 @@ def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
 def whole_folder(path: Path) -> Iterator[Path]:
     """Make an empty temporary folder, which becomes the folder `path` when the block ends without an exception."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _part(path) as part:
-        new, old = part / "new", part / "old"
+    with _part(path) as folder:
+        new, old = folder / "new", folder / "old"
         new.mkdir()
         yield new
         if path.exists():
@@ -362,11 +362,11 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 def remove_left(folder: Path, pattern: str = "*") -> None:
     """Remove what killed processes have left in a folder of files whose names match a pattern."""
-    for part in folder.glob(f"{pattern}.????????.part"):
+    for left in folder.glob(f"{pattern}.????????.part"):
         with suppress(OSError):  # somebody is at work there, or has just removed it
-            lock = _locked(part)
+            lock = _locked(left)
             try:
-                shutil.rmtree(part, ignore_errors=True)
+                shutil.rmtree(left, ignore_errors=True)
             finally:
                 os.close(lock)
 

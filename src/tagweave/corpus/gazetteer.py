@@ -95,12 +95,12 @@ def parse(lines: Iterable[str], path: str = "") -> Gazetteer:
 def joined(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
     """Return one gazetteer with the entries of several."""
     entries: dict[str, Candidates] = {}
-    for each in gazetteers:
-        for phrase, types in zip(each.phrases, each.types, strict=True):
+    for gazetteer in gazetteers:
+        for phrase, types in zip(gazetteer.phrases, gazetteer.types, strict=True):
             entries[phrase] = united((entries.get(phrase), types))
     return Gazetteer(tuple(entries), tuple(entries.values()))
 
 
 def united(types: Iterable[Candidates]) -> Candidates:
     """Return all types of several entries, in their order; unknown if no entry has any."""
-    return tuple(dict.fromkeys(name for each in types for name in each or ())) or None
+    return tuple(dict.fromkeys(name for names in types for name in names or ())) or None

@@ -186,7 +186,7 @@ class _EmptyCorpus(NamedTuple):
 
     def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Yield sentences with the corpus's own layer, known or not, under its guideline's name and as no column."""
-        own, layer = self.corpus.guideline, self.layer
+        guideline, layer = self.corpus.guideline, self.layer
         for sentence in sentences:
             named = sentence
             if layer is not None:
@@ -195,7 +195,7 @@ class _EmptyCorpus(NamedTuple):
                     named = replace(named, columns=columns)
                 if layer not in named.layers and layer not in named.heads:
                     named = named.with_layer(layer, (None,) * len(named))
-                named = named if layer == own else named.renamed({layer: own})
+                named = named if layer == guideline else named.renamed({layer: guideline})
             yield named
 
 
@@ -225,7 +225,7 @@ def _file(
     if layer is None and guideline in names:
         layer = guideline
     if layer is None:
-        there = [*(outline.known & {unnamed}), *(each for each in trained if each in names)]
+        there = [*(outline.known & {unnamed}), *(name for name in trained if name in names)]
         if there and guideline in (None, unnamed):
             layer = there[0]
         elif {UPOS, XPOS} <= {*first} and UPOS in form.layers:

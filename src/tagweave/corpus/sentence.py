@@ -127,7 +127,7 @@ class Sentence:
                 continue
             if candidates == ():
                 raise self.error(f"an empty candidate set in {what}", "at least one candidate, or None for unknown")
-            if not isinstance(candidates, tuple) or not all(isinstance(each, kind) for each in candidates):
+            if not isinstance(candidates, tuple) or not all(isinstance(candidate, kind) for candidate in candidates):
                 raise TypeError(f"found {candidates!r} in {what}, expected None or a tuple of {kind.__name__}")
             if len(set(candidates)) != len(candidates):
                 raise self.error(f"a repeated candidate in {what}: {candidates}", "each candidate once")
@@ -135,8 +135,8 @@ class Sentence:
 
     def _check_text(self, what: str, candidates: tuple[Any, ...]) -> None:
         """Refuse labels that no model file can hold."""
-        for each in candidates:
-            label = each.relation if type(each) is Arc else each
+        for candidate in candidates:
+            label = candidate.relation if type(candidate) is Arc else candidate
             if label is not None and not label.isascii() and not is_text(label):
                 raise self.error(f"half of a surrogate pair in {what}: {label!r}", "Unicode text")
 
@@ -190,8 +190,8 @@ class Sentence:
     def renamed(self, names: Mapping[str, str]) -> Sentence:
         """Return the sentence with other names of layers, head layers and rejected spans."""
 
-        def called(given: Mapping[str, Value]) -> dict[str, Value]:
-            return {names.get(name, name): each for name, each in given.items()}
+        def called(by_name: Mapping[str, Value]) -> dict[str, Value]:
+            return {names.get(name, name): value for name, value in by_name.items()}
 
         return replace(self, layers=called(self.layers), heads=called(self.heads), rejected=called(self.rejected))
 
@@ -217,35 +217,35 @@ def narrow(layer: Layer, choose: Callable[[tuple[str, ...]], Candidates]) -> Lay
     return tuple(None if candidates is None else choose(candidates) for candidates in layer)
 
 
-def tokens_of(given: Any) -> tuple[str, ...]:
+def tokens_of(value: Any) -> tuple[str, ...]:
     """Return tokens as a tuple of text."""
-    tokens = tuple(_in_order(given, "tokens, as in text.split()"))
-    for each in tokens:
-        if not isinstance(each, str):
-            how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if is_missing(each) else ""
-            raise TypeError(f"found {each!r} as a token, expected text{how}")
+    tokens = tuple(_in_order(value, "tokens, as in text.split()"))
+    for token in tokens:
+        if not isinstance(token, str):
+            how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if is_missing(token) else ""
+            raise TypeError(f"found {token!r} as a token, expected text{how}")
     tokens = tuple(map(str, tokens))
     if "" in tokens:
         raise CorpusError(f"an empty token among {' '.join(tokens)!r}", "text in every token")
     return tokens
 
 
-def lines_of(given: Any) -> Iterator[str]:
+def lines_of(value: Any) -> Iterator[str]:
     """Yield lines of text. Raises TypeError for a single text, and for anything but several."""
-    for line in _in_order(given, "lines, as in text.splitlines()"):
+    for line in _in_order(value, "lines, as in text.splitlines()"):
         if not isinstance(line, str):
             raise TypeError(f"found {line!r} as a line, expected text")
         yield line
 
 
-def labels_of(given: Any) -> Layer:
+def labels_of(value: Any) -> Layer:
     """Return labels as positions of a layer: text is one label, `None` and nan are unknown, several are candidates."""
-    return tuple(map(_candidates, _in_order(given, "labels, one for each token")))
+    return tuple(map(_candidates, _in_order(value, "labels, one for each token")))
 
 
-def is_frame(given: Any) -> bool:
+def is_frame(value: Any) -> bool:
     """Return whether something is a data frame: it has named columns, and gives one by its name."""
-    return hasattr(given, "columns") and hasattr(given, "__getitem__") and not isinstance(given, type)
+    return hasattr(value, "columns") and hasattr(value, "__getitem__") and not isinstance(value, type)
 
 
 def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], Layer | None, dict[str, tuple[str, ...]]]]:
@@ -262,47 +262,47 @@ def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], Layer | None, dict[st
             expected = "a name for each, in rows that follow one another"
             raise CorpusError(f"the sentence {key} in row {rows[0]}", expected)
         seen.add(key)
-        own = {name: [values[name][row] for row in rows] for name in names}
-        others = {name: tuple(map(str, column)) for name, column in own.items() if name not in _FRAME_COLUMNS}
+        of_sentence = {name: [values[name][row] for row in rows] for name in names}
+        columns = {name: tuple(map(str, column)) for name, column in of_sentence.items() if name not in _FRAME_COLUMNS}
         try:
-            labels = labels_of(own["label"]) if "label" in own else None
-            yield tokens_of(own["token"]), labels, others
+            labels = labels_of(of_sentence["label"]) if "label" in of_sentence else None
+            yield tokens_of(of_sentence["token"]), labels, columns
         except TypeError as error:
             raise TypeError(f"sentence {key}: {error}") from None
 
 
-def kind_of(given: Any) -> str:
+def kind_of(value: Any) -> str:
     """Name a value in a message: `dict`, `None`, `the text 'Jan'`."""
-    if isinstance(given, str):
-        return f"the text {given[:40]!r}"
-    return "None" if given is None else type(given).__name__
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    return "None" if value is None else type(value).__name__
 
 
-def _is_layer(given: Any) -> bool:
+def _is_layer(value: Any) -> bool:
     """Return whether every position is a tuple or `None`: their types are few, so this is quick."""
-    if type(given) is not tuple:
+    if type(value) is not tuple:
         return False
-    others = set(map(type, given)) - _POSITIONS
-    return not others or all(issubclass(each, tuple) for each in others)
+    other_types = set(map(type, value)) - _POSITIONS
+    return not other_types or all(issubclass(kind, tuple) for kind in other_types)
 
 
-def _in_order(given: Any, expected: str) -> Iterable[Any]:
-    if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
-        raise TypeError(f"found {kind_of(given)}, expected a list of {expected}")
-    return given
+def _in_order(value: Any, expected: str) -> Iterable[Any]:
+    if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
+        raise TypeError(f"found {kind_of(value)}, expected a list of {expected}")
+    return value
 
 
-def is_missing(given: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether a value is `None`, nan or pandas' NA, which is neither equal nor unequal to anything."""
-    return given is None or type(given).__name__ == "NAType" or (isinstance(given, float) and isnan(given))
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and isnan(value))
 
 
-def _candidates(given: Any) -> Candidates:
-    if is_missing(given):
+def _candidates(value: Any) -> Candidates:
+    if is_missing(value):
         return None
-    several = (str(given),) if isinstance(given, str) else given
-    if isinstance(given, Set):
-        several = sorted(given, key=str)
-    if not isinstance(several, (tuple, list)) or not all(isinstance(each, str) for each in several):
-        raise TypeError(f"found {given!r} as a label, expected text, None for unknown, or a tuple of candidates")
+    several = (str(value),) if isinstance(value, str) else value
+    if isinstance(value, Set):
+        several = sorted(value, key=str)
+    if not isinstance(several, (tuple, list)) or not all(isinstance(candidate, str) for candidate in several):
+        raise TypeError(f"found {value!r} as a label, expected text, None for unknown, or a tuple of candidates")
     return several if isinstance(several, tuple) else tuple(several)

@@ -101,10 +101,10 @@ def _new(elsewhere: Candidates) -> tuple[str, ...]:
 
 def _union(parts: Iterable[Candidates]) -> Candidates:
     names: dict[str, None] = {}
-    for part in parts:
-        if part is None:
+    for candidates in parts:
+        if candidates is None:
             return None
-        names.update(dict.fromkeys(part))
+        names.update(dict.fromkeys(candidates))
     wild = {name[:2] for name in names if name.endswith(f"-{ANY}")}
     return tuple(sorted(name for name in names if name[:2] not in wild or name.endswith(f"-{ANY}")))
 
@@ -131,7 +131,7 @@ def spans_of(layer: Layer, location: tuple[str, int] = ("", 0)) -> tuple[SpanCan
     without, everything outside the spans is `O` anyway.
     """
     groups: list[SpanCandidates] = []
-    partial, at = any(each is None or _begins_anyway(each) for each in layer), 0
+    partial, at = any(candidates is None or _begins_anyway(candidates) for candidates in layer), 0
     while at < len(layer):
         candidates = layer[at] or ()
         begins = [name for name in candidates if name[:2] == "B-"]
@@ -198,7 +198,7 @@ def layer_of(spans: Iterable[FoundSpan], length: int, outside: bool, task: str =
     """
     labels: list[Candidates] = [(OUTSIDE,) if outside else None] * length
     taken = bytearray(length)
-    for span in sorted(spans, key=lambda each: (each.start - each.stop, each.start)):
+    for span in sorted(spans, key=lambda span: (span.start - span.stop, span.start)):
         if not 0 <= span.start < span.stop <= length:
             raise CorpusError(f"the span {span.start}:{span.stop}", f"tokens from 0 to {length}")
         if not 0 < span.probability <= 1:
@@ -207,7 +207,7 @@ def layer_of(spans: Iterable[FoundSpan], length: int, outside: bool, task: str =
             continue
         taken[span.start : span.stop] = b"\1" * (span.stop - span.start)
         first, rest = (
-            _with_rest(tuple(f"{place}{each}" for each in span.types), span.probability)
+            _with_rest(tuple(f"{place}{kind}" for kind in span.types), span.probability)
             for place in (("", "") if task == TAGS else ("B-", "I-"))
         )
         labels[span.start : span.stop] = [first, *[rest] * (span.stop - span.start - 1)]

@@ -74,16 +74,18 @@ _BETWEEN = regex.compile(
 
 def words(text: str) -> list[Offsets]:
     """Return the offsets of the words of a line of text, and of the signs between them."""
-    found: list[Offsets] = []
-    add = found.append
+    offsets: list[Offsets] = []
+    add = offsets.append
     for match in _RUN.finditer(text):
         run, start = match.group(), match.start()
         for first, last in _remembered(run) if len(run) <= _LONGEST else _words(run):
             add((start + first, start + last))
-    if found and text.endswith(".", *found[-1]) and _INITIAL.fullmatch(text, *found[-1]):  # `plan B.`: the line's end
-        start, stop = found.pop()
-        found += [(start, stop - 1), (stop - 1, stop)]
-    return found
+    if (
+        offsets and text.endswith(".", *offsets[-1]) and _INITIAL.fullmatch(text, *offsets[-1])
+    ):  # `plan B.`: the line's end
+        start, stop = offsets.pop()
+        offsets += [(start, stop - 1), (stop - 1, stop)]
+    return offsets
 
 
 _INITIAL = regex.compile(r"\p{Lu}\.")
@@ -91,14 +93,14 @@ _INITIAL = regex.compile(r"\p{Lu}\.")
 
 def _words(run: str) -> tuple[Offsets, ...]:
     """Return the offsets of the words of a run without blanks."""
-    found: list[Offsets] = []
+    offsets: list[Offsets] = []
     for match in _WORD.finditer(run):
         start, stop = match.span()
         if match.lastgroup == "clusters":  # all at once, as there are many
-            found += zip(range(start, stop), range(start + 1, stop + 1), strict=True)
+            offsets += zip(range(start, stop), range(start + 1, stop + 1), strict=True)
         else:
-            found.append((start, stop))
-    return tuple(found)
+            offsets.append((start, stop))
+    return tuple(offsets)
 
 
 _remembered = lru_cache(_REMEMBERED)(_words)

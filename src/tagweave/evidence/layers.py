@@ -46,8 +46,8 @@ def allowed_sets(
     own: `O` then also allows every label of other types.
     """
     named = None if covered is None else tuple(covered)
-    for each in {named, *(sentence.covered for sentence in sentences)} - {None}:
-        _check_known(each or (), sets.space, sentences)
+    for labels in {named, *(sentence.covered for sentence in sentences)} - {None}:
+        _check_known(labels or (), sets.space, sentences)
     resolver, allowed = _Resolver(sets, named), list[int]()
 
     @cache
@@ -80,9 +80,9 @@ def rejected_spans(sentences: Sequence[Sentence], space: LabelSpace) -> NDArray[
                 raise CorpusError("rejected spans for a model of several guidelines", "none", *sentence.location)
             spans = sentence.rejected[space.guidelines[0]]
             for kind, name in enumerate(span_types(space.names)):
-                own = [(start, stop) for start, stop, label in spans if label in (name, ANY) and stop is not None]
-                starts = sorted({start for start, _ in own})
-                rows += [(number, start, stop, kind, starts.index(start)) for start, stop in own]
+                bounds = [(start, stop) for start, stop, label in spans if label in (name, ANY) and stop is not None]
+                starts = sorted({start for start, _ in bounds})
+                rows += [(number, start, stop, kind, starts.index(start)) for start, stop in bounds]
     return np.array(rows, np.int32).reshape(-1, 5)
 
 
@@ -93,14 +93,14 @@ def _check_known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[
     """
     names = [name for view in space.sides for name in view.names]
     types = {type_of(name) or name for name in names}
-    known, what = (types, "type") if codes_spans(names) else (types.union(names), "label or type")
+    possible, what = (types, "type") if codes_spans(names) else (types.union(names), "label or type")
     for label in covered:
-        if known.union(names).isdisjoint({label, type_of(label)}):
+        if possible.union(names).isdisjoint({label, type_of(label)}):
             said = type_of(label) or label if what == "type" else label
-            near = get_close_matches(said, sorted(known), 1, 0.5)
+            near = get_close_matches(said, sorted(possible), 1, 0.5)
             hint = f" (perhaps {near[0]})" if near else ""
             path = sentences[0].location.path if sentences else ""
-            listed = " ".join(sorted(known)[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
+            listed = " ".join(sorted(possible)[:_SHOWN]) + (" ..." if len(possible) > _SHOWN else "")
             raise CorpusError(f"the covered {what} {said!r}", f"one of {listed}{hint}", path)
 
 
@@ -118,14 +118,16 @@ class _Resolver:
             layer = sentence.layers.get(guideline, ())
             if not any(layer):
                 continue
-            known = self._known.setdefault((guideline, covered), {})
+            number_of = self._known.setdefault((guideline, covered), {})
             for candidates in dict.fromkeys(layer):
-                if candidates not in known:
-                    known[candidates] = self._resolved(guideline, candidates, covered, sentence)
-            own = list(map(known.__getitem__, layer))
+                if candidates not in number_of:
+                    number_of[candidates] = self._resolved(guideline, candidates, covered, sentence)
+            layer_numbers = list(map(number_of.__getitem__, layer))
             if any(numbers):
-                own = [self._join(a, b, sentence, at) for at, (a, b) in enumerate(zip(numbers, own, strict=True))]
-            numbers = own
+                layer_numbers = [
+                    self._join(a, b, sentence, at) for at, (a, b) in enumerate(zip(numbers, layer_numbers, strict=True))
+                ]
+            numbers = layer_numbers
         return numbers
 
     def _resolved(
@@ -143,8 +145,8 @@ class _Resolver:
             return self._sets.join(first, second)
         except ValueError as error:
             names = (name for name in self._sets.space.guidelines if name in sentence.layers)
-            known = ((name, sentence.layers[name][at]) for name in names)
-            layers = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in known if candidates)
+            layers_there = ((name, sentence.layers[name][at]) for name in names)
+            layers = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in layers_there if candidates)
             found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({layers})"
             raise CorpusError(found, "a label that all allow", *sentence.location) from error
 
@@ -153,7 +155,7 @@ class _Resolver:
         if covered is None or candidates is None or OUTSIDE not in candidates:
             return candidates
         names = self._sets.space.view(guideline).names
-        others = [name for name in names if name != OUTSIDE and {name, type_of(name)}.isdisjoint(covered)]
+        uncovered = [name for name in names if name != OUTSIDE and {name, type_of(name)}.isdisjoint(covered)]
         if isinstance(candidates, Soft):
-            return candidates.spelled([*candidates, *others], [*candidates, *[OUTSIDE] * len(others)])
-        return tuple(dict.fromkeys([*candidates, *others]))
+            return candidates.spelled([*candidates, *uncovered], [*candidates, *[OUTSIDE] * len(uncovered)])
+        return tuple(dict.fromkeys([*candidates, *uncovered]))

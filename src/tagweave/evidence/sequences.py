@@ -47,8 +47,8 @@ class CandidateLabels:
 
     @classmethod
     def concatenate(cls, parts: list[CandidateLabels]) -> CandidateLabels:
-        lengths = [np.diff(part.ptr) for part in parts]
-        labels = [part.labels for part in parts]
+        lengths = [np.diff(candidates.ptr) for candidates in parts]
+        labels = [candidates.labels for candidates in parts]
         none = np.zeros(0, np.int32)
         return cls(pointers(np.concatenate([none, *lengths])), np.concatenate([none, *labels]))
 
@@ -106,8 +106,8 @@ class Evidence:
 
     def informative(self) -> NDArray[np.bool_]:
         """Return bool[S]: whether the evidence of a sentence excludes any label at all. The loss of the others is 0."""
-        known = np.concatenate([[0], np.cumsum(self.sets != 0)])
-        informative: NDArray[np.bool_] = known[self.sentence_ptr[1:]] > known[self.sentence_ptr[:-1]]
+        annotated = np.concatenate([[0], np.cumsum(self.sets != 0)])
+        informative: NDArray[np.bool_] = annotated[self.sentence_ptr[1:]] > annotated[self.sentence_ptr[:-1]]
         informative[self.rejected[:, 0]] = True
         return informative
 

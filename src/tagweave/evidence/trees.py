@@ -61,12 +61,14 @@ class ArcEvidence:
         if layer is not None:
             is_token = np.ones(len(heads), bool)
             is_token[ptr[:-1]] = False
-            heads[is_token] = [only_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
+            heads[is_token] = [
+                only_head(candidates) for s in sentences for candidates in s.heads.get(layer) or (None,) * len(s)
+            ]
             bounds = zip(sentences, ptr, ptr[1:], strict=False)
             allowed = [allowed_arcs(sentence, layer, heads[low:high], reading) for sentence, low, high in bounds]
         weights = np.array([sentence.weight for sentence in sentences], np.float64)
         cells, sizes = np.concatenate([np.zeros(0, np.uint8), *allowed]), np.array(list(map(len, allowed)), np.int64)
-        posterior = np.array([reading == "posterior" and are_numbers(each) for each in allowed], np.bool_)
+        posterior = np.array([reading == "posterior" and are_numbers(arcs) for arcs in allowed], np.bool_)
         posterior = posterior if posterior.any() else posterior[:0]
         return cls(ptr, heads, cells, pointers(sizes), weights, np.arange(len(sentences)), posterior)
 
@@ -92,8 +94,8 @@ class ArcEvidence:
 
     def informative(self) -> NDArray[np.bool_]:
         """Return bool[S]: whether the evidence excludes any arc: never in a sentence of one token."""
-        known = np.concatenate([[0], np.cumsum(self.heads != ANY)])
-        return (known[self.position_ptr[1:]] > known[self.position_ptr[:-1]]) & (self.lengths > 1)
+        annotated = np.concatenate([[0], np.cumsum(self.heads != ANY)])
+        return (annotated[self.position_ptr[1:]] > annotated[self.position_ptr[:-1]]) & (self.lengths > 1)
 
     def part(self, first: int, last: int) -> ArcEvidence:
         """Return sentences first .. last - 1; all but pointers are views."""
@@ -138,7 +140,7 @@ def only_head(candidates: ArcCandidates) -> int:
         numbers = _largest(candidates)
         of_any = numbers.pop(None, 0.0)
         if of_any > 0:
-            return SEVERAL if any(each > of_any for each in numbers.values()) else ANY
+            return SEVERAL if any(number > of_any for number in numbers.values()) else ANY
         return next(iter(numbers)) or 0 if len(numbers) == 1 else SEVERAL
     heads = {arc.head for arc in candidates}
     if None in heads:
@@ -151,8 +153,8 @@ def allowed_arcs(sentence: Sentence, layer: str, heads: NDArray[np.int32], readi
 
     uint8 of a set; float32 with numbers; empty if all is allowed, or one head for every token.
     """
-    given = sentence.heads.get(layer) or ()
-    soft = {m: each for m, each in enumerate(given, 1) if isinstance(each, Soft)}
+    candidates_of = sentence.heads.get(layer) or ()
+    soft = {m: candidates for m, candidates in enumerate(candidates_of, 1) if isinstance(candidates, Soft)}
     if soft and reading == "posterior":
         _check_probabilities(sentence, soft, heads)
     n = len(heads)
@@ -164,7 +166,7 @@ def allowed_arcs(sentence: Sentence, layer: str, heads: NDArray[np.int32], readi
         if m in soft:
             allowed[:, m] = _numbers(soft[m], n, reading)
         else:
-            allowed[[arc.head or 0 for arc in given[m - 1] or ()], m] = 1
+            allowed[[arc.head or 0 for arc in candidates_of[m - 1] or ()], m] = 1
     allowed[:, 0] = 0
     np.fill_diagonal(allowed, 0)
     return (allowed if are_numbers(allowed) else allowed.astype(np.uint8)).reshape(-1)
@@ -202,12 +204,12 @@ def _check_probabilities(sentence: Sentence, soft: dict[int, Soft[Arc]], heads: 
     def error(found: str, expected: str) -> CorpusError:
         return CorpusError(found, f"{expected}, or `soft_labels=likelihood`", *sentence.location)
 
-    if any(each < 1 for each in sentence.confidence or ()):
+    if any(confidence < 1 for confidence in sentence.confidence or ()):
         raise error("a confidence in heads with probabilities", "one of the two")
     for m, candidates in soft.items():
         named = [arc.head for arc, number in candidates.numbered() if number > 0]
         if not sums_to_one(candidates.numbers):
-            listed = ", ".join(f"{each:g}" for each in candidates.numbers)
+            listed = ", ".join(f"{number:g}" for number in candidates.numbers)
             raise error(f"the probabilities {listed} of heads of token {m}", "a sum of 1")
         if None in named and {*named} != {None}:
             raise error(f"a probability of a head of token {m} that is not named", "a head for each")
@@ -223,8 +225,8 @@ def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sente
     believed = []
     for s in sentences:
         if s.confidence is not None and 0 in s.confidence and layer in s.heads:
-            given = zip(s.heads[layer], s.confidence, strict=True)
-            heads: HeadLayer = tuple(candidates if each > 0 else None for candidates, each in given)
+            pairs = zip(s.heads[layer], s.confidence, strict=True)
+            heads: HeadLayer = tuple(candidates if confidence > 0 else None for candidates, confidence in pairs)
             s = replace(s, heads={**s.heads, layer: heads})  # noqa: PLW2901
         believed.append(s)
     return believed
@@ -234,8 +236,8 @@ def head_noise(sentences: Sequence[Sentence], layer: str) -> NDArray[np.float64]
     """As `token_noise`, divided by the largest number of the candidates, as these are. Posteriors have no noise."""
     noise = token_noise(sentences)
     if len(noise):
-        heads = (each for s in sentences for each in s.heads.get(layer) or (None,) * len(s))
-        noise /= [max(each.numbers) if isinstance(each, Soft) else 1 for each in heads]
+        heads = (candidates for s in sentences for candidates in s.heads.get(layer) or (None,) * len(s))
+        noise /= [max(candidates.numbers) if isinstance(candidates, Soft) else 1 for candidates in heads]
     return noise
 
 
@@ -280,12 +282,12 @@ def allowed_labels(
     for sentence in sentences:
         for candidates in sentence.heads.get(layer) or (None,) * len(sentence):
             named = [arc.relation for arc in candidates or () if arc.head in (None, head_of[token])]
-            known = [index[name] for name in named if name in index]
+            labels = [index[name] for name in named if name in index]
             if isinstance(candidates, Soft):
                 rows[token] = _relation_numbers(candidates, head_of[token], index, reading)
-            elif known and None not in named:
+            elif labels and None not in named:
                 allowed[token] = False
-                allowed[token, known] = True
+                allowed[token, labels] = True
             token += 1
     if not rows:
         return allowed

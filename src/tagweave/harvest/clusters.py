@@ -100,7 +100,7 @@ def cluster_words(
     if len(words) < 2:
         raise CorpusError(f"{len(words)} words of {minimum_count} or more occurrences", "two or more, to cluster them")
     leaf, paths = _clustered(_neighbours(ids, len(words)), min(classes, len(words)), progress)
-    return Clusters(tuple(words), tuple(paths[each] for each in leaf), tuple(counts))
+    return Clusters(tuple(words), tuple(paths[cluster] for cluster in leaf), tuple(counts))
 
 
 def _counted(sentences: Iterable[Sequence[str]], minimum_count: int) -> tuple[list[str], list[int], NDArray[np.int32]]:
@@ -131,10 +131,10 @@ def _neighbours(ids: NDArray[np.int32], words: int) -> Neighbours:
 
     inside = (ids[:-1] != _END) & (ids[1:] != _END)
     sides = []
-    for own, other in ((ids[:-1], ids[1:]), (ids[1:], ids[:-1])):
-        pairs, times = np.unique(own[inside].astype(np.int64) * (words + 1) + other[inside], return_counts=True)
+    for word_of, other in ((ids[:-1], ids[1:]), (ids[1:], ids[:-1])):
+        pairs, times = np.unique(word_of[inside].astype(np.int64) * (words + 1) + other[inside], return_counts=True)
         sides.append((*np.divmod(pairs, words + 1), times))
-    ptr = np.stack([np.searchsorted(own, np.arange(words + 1)) for own, _, _ in sides])
+    ptr = np.stack([np.searchsorted(words_of_side, np.arange(words + 1)) for words_of_side, _, _ in sides])
     word, times = (np.stack([side[at] for side in sides]) for at in (1, 2))
     return Neighbours(ptr.astype(np.int64), word.astype(np.int32), times.astype(np.int32))
 

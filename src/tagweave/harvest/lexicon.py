@@ -64,9 +64,9 @@ def parse(lines: Iterable[str], path: str = "") -> Lexicon:
         if not line.strip(BLANKS):
             continue
         word, tags = _entry(line, path, number)
-        known = entries.setdefault(word, tags)
-        if known is not tags and tags is not None:
-            entries[word] = tuple(dict.fromkeys((*(known or ()), *tags)))
+        tags_before = entries.setdefault(word, tags)
+        if tags_before is not tags and tags is not None:
+            entries[word] = tuple(dict.fromkeys((*(tags_before or ()), *tags)))
     return Lexicon(tuple(entries), tuple(entries.values()), path)
 
 
@@ -85,9 +85,9 @@ def uncontradicted(lexicon: Lexicon, corpus: Corpus, share: float = 0.9) -> Lexi
         words = set(pairwise(ends))
         places = ((start, start + length) for start in range(len(text)) for length in lengths)
         for start, stop in places:
-            if stop <= len(text) and (found := text[start:stop]) in wanted:
-                every[found] += 1
-                right[found] += (start, stop) in words
+            if stop <= len(text) and (entry := text[start:stop]) in wanted:
+                every[entry] += 1
+                right[entry] += (start, stop) in words
     entries = zip(lexicon.words, lexicon.tags, strict=True)
     kept = {word: tags for word, tags in entries if right[word] >= share * every[word]}
     return Lexicon(tuple(kept), tuple(kept.values()), lexicon.path)

@@ -205,13 +205,13 @@ class MarkupHarvest:
         for sentence in (sentence for block in blocks for sentence in sentences(block)):
             text, spans = sentence
             marks = boundaries(sentence, self.words_of_two)
-            known = len(marks) - marks.count(_UNKNOWN)
+            known_marks = len(marks) - marks.count(_UNKNOWN)
             digest = blake2b(text.encode(), digest_size=16).digest()
-            if digest in self._seen or not (known or self.everything):
+            if digest in self._seen or not (known_marks or self.everything):
                 continue
             self._seen.add(digest)
             self.sentences += 1
-            self.known += known
+            self.known += known_marks
             self.spans += len(spans)
             self.spans_of_two += sum(is_word_of_two(text, span) for span in spans)
             for start, stop in (run.span() for run in _RUN.finditer(text)):

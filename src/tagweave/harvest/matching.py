@@ -58,11 +58,11 @@ class LexiconMatcher:
 
         `None` if no lexicon gives tags, or they have none in common.
         """
-        given: dict[str, tuple[tuple[str, ...], ...]] = {}
+        tags_of: dict[str, tuple[tuple[str, ...], ...]] = {}
         for lexicon in self.lexicons:
             for word, candidates in zip(lexicon.words, lexicon.tags, strict=True):
                 if candidates is not None:
-                    given[word] = (*given.get(word, ()), candidates)
+                    tags_of[word] = (*tags_of.get(word, ()), candidates)
 
         @cache  # a few sets, of very many words
         def joined(sets: tuple[tuple[str, ...], ...]) -> Candidates:
@@ -71,7 +71,7 @@ class LexiconMatcher:
                 named = {tag: None for tag in named if all(tag in candidates for candidates in sets)}
             return tuple(named) or None
 
-        return tuple(joined(given[word]) if word in given else None for word in self.words)
+        return tuple(joined(tags_of[word]) if word in tags_of else None for word in self.words)
 
     def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
         """Return bool[K]: whether each span may be several words."""
@@ -103,16 +103,20 @@ class LexiconMatcher:
         for forward, backward in self._tries:
             sides = [forward.match(points)] if forward else []
             if backward:
-                found = backward.match(reverse)
-                sides.append(Spans(length - found.stop, length - found.start, found.word).only(slice(None, None, -1)))
+                reversed_spans = backward.match(reverse)
+                sides.append(
+                    Spans(length - reversed_spans.stop, length - reversed_spans.start, reversed_spans.word).only(
+                        slice(None, None, -1)
+                    )
+                )
             by_lexicon.append(common(sides))
         return common(by_lexicon) if self.agree == "all" else united(by_lexicon)
 
 
-def common(found: Sequence[Spans]) -> Spans:
+def common(sides: Sequence[Spans]) -> Spans:
     """Return the spans in all of these (liu-2014, 2.1: recognised as words by all methods)."""
-    first, *others = found
-    for other in others:
+    first, *rest = sides
+    for other in rest:
         at = np.searchsorted(other.start, first.start)
         at[at == len(other.start)] = 0
         same = (other.start[at] == first.start) & (other.stop[at] == first.stop) if len(other.start) else at < 0
@@ -120,9 +124,9 @@ def common(found: Sequence[Spans]) -> Spans:
     return first
 
 
-def united(found: Iterable[Spans]) -> Spans:
+def united(sides: Iterable[Spans]) -> Spans:
     """Return the spans in any of these, without overlapping ones, which contradict each other."""
-    every = Spans(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+    every = Spans(*(np.concatenate(arrays) for arrays in zip(*sides, strict=True)))
     _, first = np.unique(np.stack([every.start, every.stop]), axis=1, return_index=True)
     every = every.only(first)
     if not len(every.start):
@@ -161,7 +165,7 @@ class LexiconHarvest:
             marks = word_marks(len(text), spans.start, spans.stop, is_phrase)
             tags: list[Candidates] | None = [None] * len(text) if has_tags else None
             if tags is not None:
-                for start, stop, word in zip(*(each.tolist() for each in spans.only(~is_phrase)), strict=True):
+                for start, stop, word in zip(*(array.tolist() for array in spans.only(~is_phrase)), strict=True):
                     tags[start:stop] = [matcher.tags[word]] * (stop - start)
             ends = np.cumsum([len(line) + 1 for line in block])
             last = np.searchsorted(spans.start, ends).tolist()

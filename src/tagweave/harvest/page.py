@@ -54,7 +54,7 @@ def find(path: str, format: str | None = None) -> list[tuple[str, str]]:  # noqa
             raise CorpusError("a page whose name does not tell its format", f"`format`, or one of {suffixes}", path)
         return [(path, name)]
     files = (file for file in sorted(Path(path).rglob("*")) if file.is_file())
-    files = (file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts))
+    files = (file for file in files if not any(name_.startswith(".") for name_ in file.relative_to(path).parts))
     pages = [(str(file), name) for file in files if (name := format or _format_of_name(file.name))]
     if not pages:
         raise CorpusError("a folder without pages", f"files with the suffixes {', '.join(_SUFFIXES)}", path)
@@ -239,9 +239,9 @@ def _events(code: Any) -> Iterator[Event]:
 
     for node in code.nodes if code is not None else ():
         if isinstance(node, nodes.Text):
-            first, *others = str(node).split("\n")
+            first, *rest = str(node).split("\n")
             yield first
-            for line in others:
+            for line in rest:
                 yield from (Markup.END, line)
         elif isinstance(node, nodes.Wikilink):
             if not _NAMESPACE.match(title := str(node.title)):

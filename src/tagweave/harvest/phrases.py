@@ -63,8 +63,8 @@ class PhraseMatcher:
         return tuple(labels)
 
     def types(self, labels: NDArray[np.int32]) -> set[str]:
-        known = np.flatnonzero(np.bincount(labels, minlength=len(self.labels))[2::2])
-        return {name for number in known for name in self._types[1][number]} - {_ANY}
+        found_types = np.flatnonzero(np.bincount(labels, minlength=len(self.labels))[2::2])
+        return {name for number in found_types for name in self._types[1][number]} - {_ANY}
 
     def in_text(self, cut: Pieces) -> PhraseLabels:
         """Label the pieces of raw text: tokens and ends of sentences."""
@@ -90,9 +90,9 @@ class PhraseMatcher:
     def _types(self) -> tuple[NDArray[np.int32], list[tuple[str, ...]]]:
         """Return the number of the types of each entry of the trie, and all different types."""
         types = self.gazetteer.types_of(self.trie.entry.tolist(), self.trie.size)
-        names = {each: tuple(sorted(each or _ANY)) for each in dict.fromkeys(types)}
-        number = {each: i for i, each in enumerate(dict.fromkeys(names.values()))}
-        return np.array([number[names[each]] for each in types], np.int32), list(number)
+        names = {candidates: tuple(sorted(candidates or _ANY)) for candidates in dict.fromkeys(types)}
+        number = {candidates: i for i, candidates in enumerate(dict.fromkeys(names.values()))}
+        return np.array([number[names[candidates]] for candidates in types], np.int32), list(number)
 
 
 def covered(spans: Spans, tokens: int) -> NDArray[np.bool_]:
@@ -217,7 +217,7 @@ def _tokens(sentence: Passage) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
 def outermost(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the spans in no other one, from left to right; of spans that cross, neither."""
     kept: list[tuple[int, int]] = []
-    for span in sorted(set(spans), key=lambda each: (each[0], -each[1])):
+    for span in sorted(set(spans), key=lambda pair: (pair[0], -pair[1])):
         if not kept or span[1] > kept[-1][1]:
             kept.append(span)
     crossing = {span for one, other in pairwise(kept) if other[0] < one[1] for span in (one, other)}

@@ -30,14 +30,16 @@ def marked_spans(sentence: Sentence, layer: str = SEGMENTATION) -> list[str]:
     markup, and also the text between two of these. At the ends of the sentence, which are always boundaries, only spans
     that are known to be one word count.
     """
-    known = sentence.layers.get(layer, ())
-    size = len(known)
-    boundaries = (at for at in range(1, size) if _are(known[at - 1], "ES") or _are(known[at], "BS"))
+    segmentation = sentence.layers.get(layer, ())
+    size = len(segmentation)
+    boundaries = (at for at in range(1, size) if _are(segmentation[at - 1], "ES") or _are(segmentation[at], "BS"))
     return [
         "".join(sentence.forms[start:stop])
         for start, stop in pairwise([0, *boundaries, size])
         if stop - start > 1
-        and ((start and stop < size) or known[start:stop] == tuple((letter,) for letter in letters(stop - start)))
+        and (
+            (start and stop < size) or segmentation[start:stop] == tuple((letter,) for letter in letters(stop - start))
+        )
     ]
 
 
@@ -63,8 +65,8 @@ def selected(corpus: Corpus, target: Iterable[str]) -> Corpus:
     The guideline of the corpus is a segmentation in the letters B, M, E, S.
     """
     marked = [marked_spans(sentence, corpus.guideline) for sentence in corpus]
-    known = occurring((span for spans in marked for span in spans), target)
-    kept = (sentence for sentence, spans in zip(corpus, marked, strict=True) if not known.isdisjoint(spans))
+    spans_of_target = occurring((span for spans in marked for span in spans), target)
+    kept = (sentence for sentence, spans in zip(corpus, marked, strict=True) if not spans_of_target.isdisjoint(spans))
     return corpus.with_sentences(kept)
 
 

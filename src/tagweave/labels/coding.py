@@ -92,8 +92,8 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
         if isinstance(candidates, Soft):
             if tag_layer:
                 raise CorpusError("numbers of letters of a segmentation", "numbers of tags", *sentence.location)
-            own = {spell[letter]: letter for letter in reversed(candidates)}
-            respelled = candidates.spelled(own.keys(), own.values())
+            letter_of = {spell[letter]: letter for letter in reversed(candidates)}
+            respelled = candidates.spelled(letter_of.keys(), letter_of.values())
             if len(respelled.numbers) < len(candidates.numbers):
                 found = f"numbers of the letters {', '.join(candidates)}"
                 raise CorpusError(found, "a coding BMES", *sentence.location)
@@ -113,8 +113,8 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
 
 def letters_of(labels: Soft[str], coding: str) -> Soft[str]:
     """Return labels of a coding with numbers as letters of BMES; those that the coding spells alike share a number."""
-    pairs = [(letter, own) for own in labels for letter, spelled in _SPELLING[coding].items() if spelled == own]
-    return labels.spelled((letter for letter, _ in pairs), (own for _, own in pairs))
+    pairs = [(letter, label) for label in labels for letter, spelled in _SPELLING[coding].items() if spelled == label]
+    return labels.spelled((letter for letter, _ in pairs), (label for _, label in pairs))
 
 
 def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -188,9 +188,9 @@ def joined(characters: tuple[Candidates, ...], coding: str) -> Candidates:
     for letter, letters in _CHARACTERS[coding].items():
         first, inner, last = tuple(letters)
         wanted = (first, *inner * (len(characters) - 2), last)
-        tags = [_tags(each, own) for each, own in zip(characters, wanted, strict=True)]
-        known = [each for each in tags if each is not _ANY]
-        common = frozenset.intersection(*known) if known else _ANY
+        tags = [_tags(candidates, letter_) for candidates, letter_ in zip(characters, wanted, strict=True)]
+        tag_sets = [tag_set for tag_set in tags if tag_set is not _ANY]
+        common = frozenset.intersection(*tag_sets) if tag_sets else _ANY
         labels += [f"{letter}-{tag}" if tag else letter for tag in sorted(common)]
     return tuple(labels)
 
@@ -200,7 +200,7 @@ def _tags(candidates: Candidates, letter: str) -> frozenset[str]:
     if candidates is None:
         return _ANY
     parts = (split_label(candidate) for candidate in candidates)
-    tags = frozenset(tag for own, tag in parts if own == letter)
+    tags = frozenset(tag for letter_, tag in parts if letter_ == letter)
     return _ANY if "*" in tags else tags
 
 
@@ -213,7 +213,7 @@ def label_of(characters: tuple[str, ...], coding: str) -> str:
 def of_characters(label: str, coding: str) -> tuple[str, str, str]:
     """Return the labels of the first, the inner and the last characters of a piece of several characters."""
     letter, tag = split_label(label)
-    first, inner, last = (f"{each}-{tag}" if tag else each for each in _CHARACTERS[coding][letter])
+    first, inner, last = (f"{letter_}-{tag}" if tag else letter_ for letter_ in _CHARACTERS[coding][letter])
     return first, inner, last
 
 
@@ -226,7 +226,7 @@ class Spread:
 
     def __init__(self, names: Sequence[str], coding: str, numbers: dict[str, int], lengths: NDArray[np.int64]) -> None:
         parts = [(name, *of_characters(name, coding)) for name in names]
-        self._number = np.array([[numbers.setdefault(each, len(numbers)) for each in row] for row in parts], np.int32)
+        self._number = np.array([[numbers.setdefault(label, len(numbers)) for label in row] for row in parts], np.int32)
         self.begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         self._piece = np.repeat(np.arange(len(lengths)), lengths)
         # 0: the only character of a piece, 1: the first one, 2: an inner one, 3: the last one
@@ -261,13 +261,18 @@ def whole_words(candidates: Candidates, coding: str) -> Candidates:
 
 def letters_alone(layer: Layer) -> Layer:
     """Return a layer of characters without tags."""
-    return tuple(each and tuple(dict.fromkeys(split_label(label)[0] for label in each)) for each in layer)
+    return tuple(
+        candidates and tuple(dict.fromkeys(split_label(label)[0] for label in candidates)) for candidates in layer
+    )
 
 
 def letters_in(sentences: Sequence[Sentence], layer: str | None, name: str) -> list[Sentence]:
     """Return sentences of characters with no layer but the letters of one, if any, under another name."""
-    known = ({} if layer is None else {name: letters_alone(s.layers.get(layer, (None,) * len(s)))} for s in sentences)
-    return [Sentence(s.forms, own, location=s.location) for s, own in zip(sentences, known, strict=True)]
+    layers = ({} if layer is None else {name: letters_alone(s.layers.get(layer, (None,) * len(s)))} for s in sentences)
+    return [
+        Sentence(s.forms, layers_of_sentence, location=s.location)
+        for s, layers_of_sentence in zip(sentences, layers, strict=True)
+    ]
 
 
 class WordCounter:

@@ -35,9 +35,9 @@ READINGS: tuple[Reading, ...] = get_args(Reading)
 
 def reading(name: str) -> Reading:
     """Return the reading of this name. Raises ValueError if there is none."""
-    for each in READINGS:
-        if each == name:
-            return each
+    for choice in READINGS:
+        if choice == name:
+            return choice
     raise ValueError(f"found soft labels read as {name!r}, expected {' or '.join(READINGS)}")
 
 
@@ -137,9 +137,9 @@ class LabelSets:
             return None
         of_set = np.full(len(self), -1, np.int32)
         of_set[list(self._posteriors)] = np.arange(len(self._posteriors))
-        share = np.zeros((len(self._posteriors), max(len(each) for _, each in self._posteriors.values())))
-        for row, (_, own) in zip(share, self._posteriors.values(), strict=True):
-            row[: len(own)] = own
+        share = np.zeros((len(self._posteriors), max(len(numbers) for _, numbers in self._posteriors.values())))
+        for row, (_, numbers) in zip(share, self._posteriors.values(), strict=True):
+            row[: len(numbers)] = numbers
         return Posteriors(of_set, np.stack([group for group, _ in self._posteriors.values()]), share)
 
     def projected(self, view: View) -> NDArray[np.uint8]:
@@ -159,7 +159,7 @@ class LabelSets:
         return number not in self._posteriors and (not len(row) or bool(row.min() == row.max() > 0))
 
     def _intern(self, mask: NDArray[Any], posterior: _Posterior | None = None, log_scale: float = 0.0) -> int:
-        key = b"".join(each.tobytes() for each in (mask, np.float64(log_scale), *(posterior or ())))
+        key = b"".join(array.tobytes() for array in (mask, np.float64(log_scale), *(posterior or ())))
         if key not in self._number:
             self._number[key] = len(self._masks)
             if posterior is not None:
@@ -219,10 +219,10 @@ class LabelSets:
             raise CorpusError(f"a label that two of {', '.join(candidates)} stand for", "a number for each")
         if self.reading == "likelihood":
             row = np.zeros(len(self.space))
-            row[labels] = [candidates.numbers[each] for each in groups]
+            row[labels] = [candidates.numbers[group] for group in groups]
             return self._of_row(row)
         if not sums_to_one(candidates.numbers):
-            listed = ", ".join(f"{each:g}" for each in candidates.numbers)
+            listed = ", ".join(f"{number:g}" for number in candidates.numbers)
             expected = "a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as likelihoods"
             raise CorpusError(f"the probabilities {listed}", expected)
         group = np.full(len(self.space), -1, np.int32)
@@ -254,12 +254,12 @@ class LabelSets:
 
     def _multiply(self, first: int, second: int) -> int:
         row = self._masks[first] * self._masks[second]
-        given = [each for each in (first, second) if each in self._posteriors]
-        if not given:
+        with_posterior = [number for number in (first, second) if number in self._posteriors]
+        if not with_posterior:
             return self._of_row(row, self._log_scales[first] + self._log_scales[second])
-        if len(given) == 2:
+        if len(with_posterior) == 2:
             raise ValueError("probabilities of labels in two layers")
         if not row.any():
             raise ValueError("an empty label set: evidence must allow at least one label")
-        group, share = self._posteriors[given[0]]
+        group, share = self._posteriors[with_posterior[0]]
         return self._posterior(np.where(row > 0, group, -1).astype(np.int32), share)

@@ -70,9 +70,9 @@ class View:
         else:
             tags = []
         if not tags:
-            known = " ".join(self.names[:12]) + (" ..." if len(self.names) > 12 else "")
+            shown = " ".join(self.names[:12]) + (" ..." if len(self.names) > 12 else "")
             labels = f"the {len(self.names)} of {self.guideline}"
-            raise UnknownLabelError(f"label {candidate!r} is not one of {labels}: {known}")
+            raise UnknownLabelError(f"label {candidate!r} is not one of {labels}: {shown}")
         return tags
 
 

@@ -46,10 +46,10 @@ def ends_are_marked(labels: Iterable[str]) -> bool:
 
 def all_span_labels(names: Iterable[str], marked: bool) -> tuple[str, ...]:
     """Return the labels, then `O` and the missing labels of their types: B and I, also E and S if ends are `marked`."""
-    known = tuple(names)
-    kinds = [name[1:] for name in known if name != OUTSIDE] or [""]
+    labels = tuple(names)
+    kinds = [name[1:] for name in labels if name != OUTSIDE] or [""]
     letters = "BIES" if marked else "BI"
-    return tuple(dict.fromkeys([*known, OUTSIDE, *(letter + kind for kind in kinds for letter in letters)]))
+    return tuple(dict.fromkeys([*labels, OUTSIDE, *(letter + kind for kind in kinds for letter in letters)]))
 
 
 class SpanArrays(NamedTuple):
@@ -266,8 +266,8 @@ class SpanEvidence:
 
 def _pair(first: Booleans, pairs: Booleans, second: Booleans) -> Booleans:
     """Return whether some label of one set (..., L) and some label of another are such a pair (bool[L, L])."""
-    found = np.tensordot(first.astype(np.float32) @ pairs.astype(np.float32), second.astype(np.float32), (-1, -1))
-    return found > 0
+    count = np.tensordot(first.astype(np.float32) @ pairs.astype(np.float32), second.astype(np.float32), (-1, -1))
+    return count > 0
 
 
 class SpanCounter:

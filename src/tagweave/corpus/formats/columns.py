@@ -95,7 +95,9 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
         labelled, kept = (texts, texts) if named else (list(texts)[-1:], list(texts)[:-1])
         layers = {name: layer_of_fields(texts[name], parse, path, count(block.line)) for name in labelled}
         columns = {name: tuple(map(intern, texts[name])) for name in kept}
-        comments, rejected = take_rejected([each for _, each in block.comments if not is_header(each)], location)
+        comments, rejected = take_rejected(
+            [comment for _, comment in block.comments if not is_header(comment)], location
+        )
         words = tuple(map(intern, forms))
         yield Sentence(words, layers, columns, comments=comments, rejected=rejected, location=location)
 
@@ -141,9 +143,9 @@ def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) ->
 
 def _refuse_titles(row: Sequence[str], location: Location) -> None:
     """Raise CorpusError if a first row has the titles of columns: it would be a word with a label."""
-    names = [each.lstrip("# ") for each in row]
+    names = [title.lstrip("# ") for title in row]
     if len(row) > 1 and names[0].lower() in _TITLES_OF_FORMS and names[-1].lower() in _TITLES_OF_LABELS:
-        header = " ".join(["# columns = form", *(each.replace(" ", "-") for each in names[1:])])
+        header = " ".join(["# columns = form", *(title.replace(" ", "-") for title in names[1:])])
         raise CorpusError(f"titles of columns, {' '.join(names)}", f"no titles, or `{header}`", *location)
 
 

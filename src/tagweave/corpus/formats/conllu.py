@@ -229,10 +229,10 @@ def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str
     for number, (form, lemma_, upos_, xpos_, feats_, arcs_, deps_, misc_) in enumerate(rows, 1):
         tags, other_tags = _field(upos_, sentence), _field(xpos_, sentence)
         pairs = []
-        for each in arcs_ or ():
-            if each.relation in ("", _NONE):
-                raise sentence.error(f"the relation {each.relation!r}", "relations other than _, which is unknown")
-            pairs.append((_NONE if each.head is None else str(each.head), each.relation or _NONE))
+        for arc_ in arcs_ or ():
+            if arc_.relation in ("", _NONE):
+                raise sentence.error(f"the relation {arc_.relation!r}", "relations other than _, which is unknown")
+            pairs.append((_NONE if arc_.head is None else str(arc_.head), arc_.relation or _NONE))
         arc = pairs[0] if len(pairs) == 1 and not isinstance(arcs_, Soft) else (_NONE, _NONE)
         end, candidates = misc_ or _NONE, (upos_ or (), xpos_ or (), arcs_ or ())
         if "Alt" in misc_ or any(map(_need_alternatives, candidates)):
@@ -258,12 +258,12 @@ def _with_alternatives(
     if "Alt" in misc and (taken := _take_alternatives(misc)[1]):
         raise sentence.error(f"the key {next(iter(taken))} in the column misc", "candidates of the layers")
     items = [] if misc == _NONE else [misc]
-    for key, own, labels in zip(_KEYS, texts, candidates, strict=True):
+    for key, escaped, labels in zip(_KEYS, texts, candidates, strict=True):
         if isinstance(labels, Soft):
             numbers = (format_number(number) for _, number in labels.numbered())
-            items.append(f"{key}={'/'.join(map(':'.join, zip(own, numbers, strict=True)))}")
+            items.append(f"{key}={'/'.join(map(':'.join, zip(escaped, numbers, strict=True)))}")
         elif _need_alternatives(labels):
-            items.append(f"{key}={'/'.join(own)}")
+            items.append(f"{key}={'/'.join(escaped)}")
     return "|".join(items) or _NONE
 
 
@@ -278,7 +278,9 @@ def of_text(sentence: Sentence, text: str, number: int) -> Sentence:
     The text has one space for blanks between words, and nothing else that belongs to no word, as UD asks for.
     """
     glued = [*_glued(sentence.forms, text)]
-    shown = "".join(form + ("" if each else " ") for form, each in zip(sentence.forms, glued, strict=True)).rstrip()
+    shown = "".join(
+        form + ("" if is_glued else " ") for form, is_glued in zip(sentence.forms, glued, strict=True)
+    ).rstrip()
     comments = (f"{_IDENTIFIER}{number}", f"{TEXT}{shown}")
     return replace(_spaced(sentence, glued), comments=(*comments, *sentence.comments))
 
@@ -293,14 +295,14 @@ def _glued(forms: Iterable[str], text: str) -> Iterator[bool]:
 
 
 def _spaced(sentence: Sentence, glued: Iterable[bool]) -> Sentence:
-    return sentence.with_column(_MISC, ["SpaceAfter=No" if each else _NONE for each in glued])
+    return sentence.with_column(_MISC, ["SpaceAfter=No" if is_glued else _NONE for is_glued in glued])
 
 
 def text_of(sentence: Sentence) -> str:
     """Return the raw text of a sentence. Raises CorpusError if its comments have none."""
-    for each in sentence.comments:
-        if each.startswith(TEXT):
-            return each.removeprefix(TEXT)
+    for comment in sentence.comments:
+        if comment.startswith(TEXT):
+            return comment.removeprefix(TEXT)
     raise sentence.error("a sentence without raw text", f"the comment `{TEXT}...`, from which words are cut")
 
 
@@ -360,10 +362,10 @@ def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> 
     Sentences with their text, which are from another format, get the other facts that UD asks for (`of_text`).
     """
     for number, sentence in enumerate(sentences, 1):
-        text = next((each.removeprefix(TEXT) for each in sentence.comments if each.startswith(TEXT)), None)
+        text = next((comment.removeprefix(TEXT) for comment in sentence.comments if comment.startswith(TEXT)), None)
         if text is not None and _MISC not in sentence.columns:
             sentence = _spaced(sentence, _glued(sentence.forms, text))  # noqa: PLW2901
-            if not any(each.startswith(_IDENTIFIER) for each in sentence.comments):
+            if not any(comment.startswith(_IDENTIFIER) for comment in sentence.comments):
                 named = (f"{_IDENTIFIER}{number}", *sentence.comments)
                 sentence = replace(sentence, comments=named)  # noqa: PLW2901
         if layer in sentence.heads:

@@ -92,7 +92,9 @@ def _sentence(block: list[str], comments: int, header: _Header, start: Location)
     ten = [header.ten(fields, number) for number, fields in enumerate(rows, 1)]
     sentence = conllu.sentence_of([*block[:comments], *map("\t".join, ten)], *start)
     tokens = [at for at, fields in enumerate(ten) if fields[0].isdigit()]
-    others = [[rows[at][place] for place in header.others.values()] for at in range(len(rows)) if at not in {*tokens}]
+    other_fields = [
+        [rows[at][place] for place in header.others.values()] for at in range(len(rows)) if at not in {*tokens}
+    ]
     sentence = _kept(sentence, header)
     layers, columns = dict(sentence.layers), dict(sentence.columns)
     lines = [locations[at].line for at in tokens]
@@ -107,7 +109,7 @@ def _sentence(block: list[str], comments: int, header: _Header, start: Location)
         comments=tuple(line for line in sentence.comments if not line.startswith(PLUS_HEADER)),
         extra_rows=tuple(
             (before, "\t".join((row, *fields)))
-            for (before, row), fields in zip(sentence.extra_rows, others, strict=True)
+            for (before, row), fields in zip(sentence.extra_rows, other_fields, strict=True)
         ),
     )
 
@@ -131,12 +133,12 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
         if sentence.forms:
             if layer not in sentence.heads:
                 layer_to_write(sentence, layer)
-            own = _Written.of(sentence, layer)
+            of_sentence = _Written.of(sentence, layer)
             if header is None:
-                header = own
-                others = (name if ":" in name and not name.startswith(_OWN) else _OWN + name for name in header.others)
-                stream.write(f"{PLUS_HEADER} {' '.join((*header.names, *others))}\n")
-            _write_sentence(sentence, stream, header, own)
+                header = of_sentence
+                named = (name if ":" in name and not name.startswith(_OWN) else _OWN + name for name in header.others)
+                stream.write(f"{PLUS_HEADER} {' '.join((*header.names, *named))}\n")
+            _write_sentence(sentence, stream, header, of_sentence)
 
 
 class _Written(NamedTuple):
@@ -153,16 +155,20 @@ class _Written(NamedTuple):
         if head in sentence.heads:
             there |= {"head", "deprel"}
         names = tuple(name for name in _NAMES if name.lower() in there)
-        found = dict.fromkeys((*sentence.columns, *sentence.layers))
-        others = sorted((name for name in found if name not in (UPOS, XPOS, *COLUMNS)), key=lambda name: name == layer)
-        refuse_blanks(others, "column name", " \t", sentence)
-        if wrong := {*others} & {*_NAMES, "id", "form", "head", "deprel"}:
+        names_there = dict.fromkeys((*sentence.columns, *sentence.layers))
+        other_names = sorted(
+            (name for name in names_there if name not in (UPOS, XPOS, *COLUMNS)), key=lambda name: name == layer
+        )
+        refuse_blanks(other_names, "column name", " \t", sentence)
+        if wrong := {*other_names} & {*_NAMES, "id", "form", "head", "deprel"}:
             raise sentence.error(f"a layer {min(wrong)!r}", "a name that is no column of CoNLL-U")
-        return cls(names, tuple(others), head)
+        return cls(names, tuple(other_names), head)
 
 
-def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: _Written) -> None:
-    if more := [name for name in (*own.names, *own.others) if name not in (*header.names, *header.others)]:
+def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, of_sentence: _Written) -> None:
+    if more := [
+        name for name in (*of_sentence.names, *of_sentence.others) if name not in (*header.names, *header.others)
+    ]:
         raise sentence.error(f"a column {more[0]!r}", "the columns of the sentences before")
     comments = (*sentence.comments, *rejected_comments(sentence))
     for comment in comments:
@@ -177,8 +183,8 @@ def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: 
         rows.append("\t".join([*(fields[at] for at in places), *(next(texts) if texts else ())]))
     for count, row in reversed(sentence.extra_rows):  # those of a file with other columns are unknown there
         fields = row.split("\t")
-        others = fields[FIELDS:] if len(fields) == FIELDS + len(header.others) else [_NONE] * len(header.others)
-        rows.insert(count, "\t".join([*(fields[at] for at in places), *others]))
+        other_fields = fields[FIELDS:] if len(fields) == FIELDS + len(header.others) else [_NONE] * len(header.others)
+        rows.insert(count, "\t".join([*(fields[at] for at in places), *other_fields]))
     if wrong := [row for row in rows if row.count("\t") + 1 != len(places) + len(header.others)]:
         raise sentence.error(f"a tab in {wrong[0]!r}", "fields without tabs")
     stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))

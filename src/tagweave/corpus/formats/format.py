@@ -125,7 +125,7 @@ class Confidence:
 
     def written(self, sentence: Sentence, confidence: Sequence[float]) -> Sentence:
         """Put a number for each token where the format holds it."""
-        return self.put(sentence, [f"{each:.6f}" for each in confidence])
+        return self.put(sentence, [f"{number:.6f}" for number in confidence])
 
 
 FEW = 0.1

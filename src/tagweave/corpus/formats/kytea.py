@@ -201,8 +201,8 @@ def _fields(layers: Mapping[str, Layer], marks: Sequence[str]) -> list[str]:
         return levels[0]
     joined = []
     for fields in zip(*levels, strict=True):
-        known = max((level + 1 for level, field in enumerate(fields) if field), default=0)
-        joined.append("".join(field or "/" for field in fields[:known]))
+        depth = max((level + 1 for level, field in enumerate(fields) if field), default=0)
+        joined.append("".join(field or "/" for field in fields[:depth]))
     return joined
 
 
@@ -226,8 +226,8 @@ def _look(text: FirstLines) -> Look | None:
     except CorpusError:
         return None
     unknown = (segmentation_layer([_UNKNOWN] * (len(sentence) - 1)) for sentence in sentences)
-    known = any(each.layers[SEGMENTATION] != layer for each, layer in zip(sentences, unknown, strict=True))
-    return Look(Sign.MARKS) if known else None
+    has_marks = any(sentence.layers[SEGMENTATION] != layer for sentence, layer in zip(sentences, unknown, strict=True))
+    return Look(Sign.MARKS) if has_marks else None
 
 
 FORMAT = Format(

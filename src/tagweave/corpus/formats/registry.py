@@ -23,7 +23,7 @@ _ALL = (
     attributes.FORMAT,
     tables.FORMAT,
 )
-FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
+FORMATS: dict[str, Format] = {form.name: form for form in _ALL}
 
 
 def formats() -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def formats() -> tuple[str, ...]:
 def format_of_name(path: str) -> str | None:
     """Return the format of a file by its extension, ignoring `.gz`; `None` if no format has it."""
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
-    return next((name for name, each in FORMATS.items() if suffix in each.extensions), None)
+    return next((name for name, form in FORMATS.items() if suffix in form.extensions), None)
 
 
 def chosen_format(name: str | None, path: str) -> Format | None:
@@ -47,7 +47,7 @@ def chosen_format(name: str | None, path: str) -> Format | None:
 
 def layer_names() -> frozenset[str]:
     """Return the names of layers in files that do not name their layers."""
-    return frozenset(name for each in FORMATS.values() for name in (*each.layers, each.heads) if name is not None)
+    return frozenset(name for form in FORMATS.values() for name in (*form.layers, form.heads) if name is not None)
 
 
 class Recognised(NamedTuple):
@@ -67,8 +67,8 @@ def recognise(lines: Sequence[str], labels: ModelLabels | None = None) -> Recogn
     """
     text = FirstLines(lines, labels)
     looks = [(form, look) for form in FORMATS.values() if (look := form.look(text))]
-    looks.sort(key=lambda each: each[1].sign, reverse=True)
-    form, look = next(each for each in looks if each[1].is_format)
+    looks.sort(key=lambda pair: pair[1].sign, reverse=True)
+    form, look = next(pair for pair in looks if pair[1].is_format)
     rejected = (other.note for _, other in looks if not other.is_format and other.note)
     return Recognised(form, look.read or form.read, look.note or ("" if form.labels else next(rejected, "")))
 

@@ -60,10 +60,10 @@ class _Tails:
     def are_labels(self, labels: ModelLabels | None) -> bool:
         if labels is None:
             return self.count > 0 and self._look_like_labels()
-        known = self.known(labels)
-        if known == self.count > 0 and self._look_like_labels():
+        of_model = self.known(labels)
+        if of_model == self.count > 0 and self._look_like_labels():
             return True
-        return known > 0 and known >= labels.share * self.words and 2 * known >= self.count
+        return of_model > 0 and of_model >= labels.share * self.words and 2 * of_model >= self.count
 
     def _look_like_labels(self) -> bool:
         capitals = sum(_UPPER.fullmatch(tail) is not None for tail in self.tails)
@@ -126,10 +126,10 @@ def read(
     lines: Iterable[str], path: str = "", separator: str = "/", is_label: Callable[[str], bool] | None = None
 ) -> Iterator[Sentence]:
     """Yield the sentences of tagged text; `is_label` decides which fields are labels, tokens with others are forms."""
-    known = _Tokens(separator, is_label)
+    tokens_of = _Tokens(separator, is_label)
     for number, line in enumerate(lines, 1):
         try:
-            tokens = [known[token] for token in split_blanks(line)]
+            tokens = [tokens_of[token] for token in split_blanks(line)]
         except CorpusError as error:
             raise error.at(path, number) from None
         forms, tags = zip(*tokens, strict=True) if tokens else ((), ())
@@ -138,12 +138,12 @@ def read(
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:
     """Write each sentence as one line; a form with an unknown tag has no separator."""
-    known: dict[Token, str] = {}
+    texts: dict[Token, str] = {}
     fields: dict[Candidates, str] = {None: ""}
     for sentence in sentences:
         tokens = list(zip(sentence.forms, layer_to_write(sentence, layer), strict=True))
         for form, candidates in tokens:
-            if (form, candidates) in known:
+            if (form, candidates) in texts:
                 continue
             text = form
             if not form.isalnum():  # which is neither blank nor escaped
@@ -152,14 +152,14 @@ def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", 
             if candidates not in fields:
                 refuse_blanks(candidates or (), "label", _BLANKS, sentence)
                 fields[candidates] = checked(separator + format_candidates(candidates, separator), sentence)
-            known[form, candidates] = text + fields[candidates]
-        stream.write(" ".join(map(known.__getitem__, tokens)) + "\n")
+            texts[form, candidates] = text + fields[candidates]
+        stream.write(" ".join(map(texts.__getitem__, tokens)) + "\n")
 
 
 def _look(text: FirstLines, name: str, separator: str) -> Look | None:
     """Recognise labels after words, if more words have this separator than the other one."""
-    tails = [_Tails(text.tokens, each) for each in _SEPARATORS]
-    most = max(tails, key=lambda each: each.count)
+    tails = [_Tails(text.tokens, mark) for mark in _SEPARATORS]
+    most = max(tails, key=lambda tail: tail.count)
     if most.separator != separator:
         return None
     if most.are_labels_of_all():
