@@ -152,20 +152,26 @@ def load(
             guidelines in one file.
         OSError: the file cannot be read.
     """
-    form, sentences = _nonempty(argument, format)
-    return assembled(argument, form, sentences, unnamed, trained)
+    form, sentences, _ = stream(argument, format)
+    nonempty = (sentence for sentence in sentences if sentence.forms)
+    confident = map(form.confidence.read, nonempty) if form.confidence else nonempty
+    return assembled(argument, form, confident, unnamed, trained)
 
 
 def assembled(
     argument: str, form: Format, sentences: Iterable[Sentence], unnamed: str | None = None, trained: Sequence[str] = ()
 ) -> Corpus:
     """Return the corpus of the sentences that were read from a file, as `load`."""
-    outline = _outline(argument)
+    path, guideline, _ = parse_argument(argument)
+    outline = _Outline(path, {COVERED: None} if guideline is not None else {"guideline": None, COVERED: None})
     kept: Iterable[Sentence] = tuple(outline.over(sentences))
-    file = _file(argument, form, outline, unnamed, trained)
+    guideline, layer = _guideline_and_layer(argument, form, outline, unnamed, trained)
+    covered = _covered(outline.comments[COVERED])
     if outline.has_documents:
-        return replace(file.corpus, covered=None).with_sentences(file.named(with_covered(kept)))
-    return file.corpus.with_sentences(file.named(kept))
+        covered, kept = None, with_covered(kept)
+    if layer in outline.names:
+        kept = _with_own_layer(kept, layer, guideline)
+    return Corpus(tuple(kept), guideline, form.unit, covered, path, layer=layer)
 
 
 def with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -178,42 +184,22 @@ def with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         yield sentence if covered is None else replace(sentence, covered=covered)
 
 
-class _EmptyCorpus(NamedTuple):
-    """A corpus before it gets its sentences."""
-
-    corpus: Corpus
-    layer: str | None  # in the file, which becomes the corpus's own; `None` if the file has no such layer
-
-    def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield sentences with the corpus's own layer, known or not, under its guideline's name and as no column."""
-        guideline, layer = self.corpus.guideline, self.layer
-        for sentence in sentences:
-            named = sentence
-            if layer is not None:
-                if layer in named.columns:  # no template may read the answer
-                    columns = {name: column for name, column in named.columns.items() if name != layer}
-                    named = replace(named, columns=columns)
-                if layer not in named.layers and layer not in named.heads:
-                    named = named.with_layer(layer, (None,) * len(named))
-                named = named if layer == guideline else named.renamed({layer: guideline})
-            yield named
+def _with_own_layer(sentences: Iterable[Sentence], layer: str, guideline: str) -> Iterator[Sentence]:
+    """Yield sentences with the corpus's own layer, known or not, under its guideline's name and as no column."""
+    for sentence in sentences:
+        named = sentence
+        if layer in named.columns:  # no template may read the answer
+            columns = {name: column for name, column in named.columns.items() if name != layer}
+            named = replace(named, columns=columns)
+        if layer not in named.layers and layer not in named.heads:
+            named = named.with_layer(layer, (None,) * len(named))
+        yield named if layer == guideline else named.renamed({layer: guideline})
 
 
-def _nonempty(argument: str, format: str | None) -> tuple[Format, Iterator[Sentence]]:  # noqa: A002
-    """Return the format of a file, and its sentences that are not empty, with confidences."""
-    form, sentences, _ = stream(argument, format)
-    nonempty = (sentence for sentence in sentences if sentence.forms)
-    return form, map(form.confidence.read, nonempty) if form.confidence else nonempty
-
-
-def _outline(argument: str) -> _Outline:
-    path, guideline, _ = parse_argument(argument)
-    return _Outline(path, {COVERED: None} if guideline is not None else {"guideline": None, COVERED: None})
-
-
-def _file(
-    argument: str, form: Format, outline: _Outline, unnamed: str | None, trained: Sequence[str] = ()
-) -> _EmptyCorpus:
+def _guideline_and_layer(
+    argument: str, form: Format, outline: _Outline, unnamed: str | None, trained: Sequence[str]
+) -> tuple[str, str]:
+    """Return the guideline of a file, and its layer in the file, by the rules of `load`."""
     path, guideline, layer = parse_argument(argument)
     names, first = outline.names, outline.first
     if layer is not None and layer not in names:
@@ -237,8 +223,7 @@ def _file(
         guideline = unnamed if unnamed and is_unnamed else layer
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
-    corpus = Corpus((), guideline, form.unit, _covered(outline.comments[COVERED]), path, layer=layer)
-    return _EmptyCorpus(corpus, layer if layer in names else None)
+    return guideline, layer
 
 
 def _covered(value: str | None) -> tuple[str, ...] | None:
@@ -286,8 +271,8 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
     if form is None:
         raise CorpusError(f"the file name {path!r} without a format", f"a format: {', '.join(formats())}")
     if corpus.covered is not None and not form.comments:
-        found = f"{COVERED} = {' '.join(corpus.covered)}"
-        raise CorpusError(found, "no such restriction: the format has no comments", path)
+        restriction = f"{COVERED} = {' '.join(corpus.covered)}"
+        raise CorpusError(restriction, "no such restriction: the format has no comments", path)
     with written(path) as stream:
         sentences = _commented(corpus, form) if form.comments else form.held(corpus)
         form.write(sentences, stream, corpus.guideline)
