@@ -65,7 +65,6 @@ class Soft(tuple[Value, ...]):
         return tuple(self), self.numbers, self.groups
 
     def numbered(self) -> Iterator[tuple[Value, float]]:
-        """Yield the candidates, each with the number of its group."""
         return ((candidate, self.numbers[group]) for candidate, group in zip(self, self.groups, strict=True))
 
     def spelled(self, candidates: Iterable[Value], spelt: Iterable[Value]) -> Soft[Value]:

@@ -78,7 +78,6 @@ class Corpus:
         return replace(self, sentences=tuple(sentences), covered=None if covered == EVERYTHING else covered)
 
     def with_sentences(self, sentences: Iterable[Sentence]) -> Corpus:
-        """Return the corpus with other sentences."""
         return replace(self, sentences=tuple(sentences))
 
     def part(self, share: float) -> Corpus:
@@ -90,7 +89,6 @@ class Corpus:
         )
 
     def map(self, step: Callable[[Sentence], Sentence]) -> Corpus:
-        """Apply `step` to every sentence."""
         return self.with_sentences(step(sentence) for sentence in self.sentences)
 
     def tokens(self) -> int:

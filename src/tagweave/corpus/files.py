@@ -405,7 +405,6 @@ def _make_locked(folder: Path, name: str) -> tuple[Path, int | None]:
 
 
 def _locked(folder: Path) -> int:
-    """Lock a folder until the descriptor is closed."""
     if fcntl is None:
         raise OSError(errno.ENOTSUP, "no locks", str(folder))
     file = os.open(folder, os.O_RDONLY)

@@ -55,7 +55,6 @@ class Gazetteer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The types that phrases have, sorted."""
         return tuple(sorted({name for types in set(self.types) for name in types or ()}))
 
 

@@ -145,19 +145,15 @@ class Sentence:
             raise self.error(f"{length} positions in {what}", f"{len(self.forms)}, one a token")
 
     def error(self, found: str, expected: str) -> CorpusError:
-        """Return an error that names the place of the sentence."""
         return CorpusError(found, expected, *self.location)
 
     def with_layer(self, name: str, layer: Iterable[Candidates]) -> Sentence:
-        """Return the sentence with one layer added or replaced."""
         return replace(self, layers={**self.layers, name: tuple(layer)})
 
     def with_heads(self, name: str, heads: Iterable[ArcCandidates]) -> Sentence:
-        """Return the sentence with one head layer added or replaced."""
         return replace(self, heads={**self.heads, name: tuple(heads)})
 
     def with_column(self, name: str, column: Iterable[str]) -> Sentence:
-        """Return the sentence with one column added or replaced."""
         return replace(self, columns={**self.columns, name: tuple(column)})
 
     def with_layers_of(self, names: Collection[str]) -> Sentence:

@@ -92,7 +92,6 @@ _INITIAL = regex.compile(r"\p{Lu}\.")
 
 
 def _words(run: str) -> tuple[Offsets, ...]:
-    """Return the offsets of the words of a run without blanks."""
     offsets: list[Offsets] = []
     for match in _WORD.finditer(run):
         start, stop = match.span()

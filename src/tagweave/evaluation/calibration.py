@@ -130,7 +130,6 @@ def span_answers(model: ChainModel, gold: Corpus, threads: int = 1) -> Answers:
 
 
 def _known(corpus: Corpus, sentence: Sentence) -> list[str | None]:
-    """Return the labels of tokens that have one label."""
     layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
     is_partial = corpus.covered_in(sentence) is not None
     return [_only(candidates, is_partial) for candidates in layer]
@@ -157,7 +156,6 @@ def head_answers(model: TreeModel, gold: Corpus, output: Corpus, threads: int = 
 
 
 def _word_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int) -> Answers:
-    """Return the words of the output."""
     characters = [Sentence(tuple("".join(sentence.forms))) for sentence in output]
     tables = _tagger(model, gold, threads).word_probabilities(characters, output.sentences)
     rows = list[_Row]()

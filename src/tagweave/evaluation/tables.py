@@ -54,7 +54,6 @@ class Printed:
     __slots__ = ()
 
     def content(self) -> Iterator[Text | Table]:
-        """Yield tables, and the lines between them."""
         raise NotImplementedError
 
     def render(self, console: Console | None = None) -> None:

@@ -63,7 +63,6 @@ def _document(values: Values) -> Document:
 
 
 def _text(line: Values) -> tuple[str, tuple[Offsets, ...] | None]:
-    """Return the text of a line, and its tokens if it has any."""
     tokens = line.values.get("tokens")
     if not isinstance(tokens, list) or not all(isinstance(token, str) and token.strip() for token in tokens):
         return line.get("text", str), None

@@ -438,7 +438,6 @@ def pages(file: IO[bytes], start: int, length: int) -> Iterator[ParquetPage]:
 
 
 def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
-    """Return the fields of a struct by their numbers, and where it ends."""
     fields: dict[int, Any] = {}
     number = 0
     while data[at]:

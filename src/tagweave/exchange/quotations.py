@@ -130,7 +130,6 @@ class _Marked:
             self.found.append(Found(start, stop, quotation))
 
     def labels(self, places: Iterable[tuple[int, int]]) -> set[str]:
-        """Return the labels that some of these places have."""
         return {self._labels[place] for place in places if place in self._labels}
 
 
@@ -158,7 +157,6 @@ class _Letters:
         self._begins.append(1)
 
     def places(self, quoted: str) -> tuple[list[tuple[int, int]], str]:
-        """Return where a quotation stands, and whether as it is."""
         needle = _folded(quoted)
         if not needle:
             return list(self._verbatim(quoted)) if quoted else [], AS_IT_IS
@@ -197,7 +195,6 @@ class _Letters:
 
     @cached_property
     def _grams(self) -> dict[str, array[int]]:
-        """The places of each three letters."""
         places: dict[str, array[int]] = {}
         for at in range(len(self._letters) - _GRAM + 1):
             places.setdefault(self._letters[at : at + _GRAM], array("l")).append(at)

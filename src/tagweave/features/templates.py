@@ -203,7 +203,6 @@ class Templates:
 
     @cached_property
     def inside(self) -> tuple[Template, ...]:
-        """Return the templates that look at the word form alone."""
         return tuple(template for template in self.parsed if template.inside_word and not self._has_shifts(template))
 
     def _has_shifts(self, template: Template) -> bool:

@@ -132,7 +132,6 @@ class TagMapping:
         return replace(self, counts={**pairs, **self.counts})
 
     def swapped(self) -> TagMapping:
-        """Return the same mapping with its sides exchanged."""
         return TagMapping(self.second, self.first, {(b, a): count for (a, b), count in self.counts.items()})
 
 
@@ -271,7 +270,6 @@ def bundle(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMap
 
 
 def _repeated(names: Iterable[str]) -> str:
-    """Return the first name that occurs more than once, or nothing."""
     return next((name for name, count in Counter(names).items() if count > 1), "")
 
 

@@ -121,18 +121,15 @@ class LabelSets:
 
     @property
     def rows(self) -> LabelRows:
-        """The current table."""
         log_scales = self.log_scales
         return LabelRows(self.masks, self.posteriors, log_scales if log_scales.any() else None)
 
     @property
     def has_numbers(self) -> bool:
-        """Whether there are likelihoods or posteriors among the sets."""
         return bool(self._posteriors) or any(mask.dtype != np.uint8 for mask in self._masks)
 
     @property
     def posteriors(self) -> Posteriors | None:
-        """The posteriors; `None` without any."""
         if not self._posteriors:
             return None
         of_set = np.full(len(self), -1, np.int32)
@@ -150,7 +147,6 @@ class LabelSets:
         return tags
 
     def labels(self, number: int) -> NDArray[np.int64]:
-        """Return the labels of a set, rising."""
         return np.flatnonzero(self._masks[number])
 
     def is_level(self, number: int, labels: NDArray[np.bool_]) -> bool:
@@ -169,7 +165,6 @@ class LabelSets:
         return self._number[key]
 
     def of_labels(self, labels: Iterable[int]) -> int:
-        """Return the set of these labels."""
         mask = np.zeros(len(self.space), np.uint8)
         mask[list(labels)] = 1
         return self._of_row(mask)

@@ -38,12 +38,10 @@ class View:
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """The position of every tag in `names`."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def is_identity(self) -> bool:
-        """Whether every label is its own tag."""
         return bool(np.array_equal(self.projection, np.arange(len(self.names))))
 
     def knows(self, candidate: str) -> bool:
@@ -93,7 +91,6 @@ class LabelSpace:
         return cls(tags, (View(guideline, tags, np.arange(len(tags), dtype=np.int32)),))
 
     def view(self, guideline: str) -> View:
-        """Return the view of a guideline."""
         for view in self.views:
             if view.guideline == guideline:
                 return view
@@ -106,7 +103,6 @@ class LabelSpace:
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The names of the views."""
         return tuple(view.guideline for view in self.views)
 
     def allow(self, guideline: str, candidates: Iterable[str]) -> NDArray[np.int32]:

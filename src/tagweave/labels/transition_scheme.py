@@ -65,7 +65,6 @@ class TransitionScheme:
 
     @cached_property
     def is_free(self) -> bool:
-        """Return whether every sequence is allowed."""
         return bool(self.transition.all() and self.start.all() and self.end.all())
 
     @classmethod

@@ -85,7 +85,6 @@ class DeclaredFunction(LabellingFunction):
 
 
 def _digest(path: Path) -> str:
-    """Return the digest of a file, or of the files of a folder."""
     files = [file for file in sorted(path.iterdir()) if file.is_file()] if path.is_dir() else [path]
     return "\n".join(digest(str(file)) for file in files)
 

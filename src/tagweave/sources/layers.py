@@ -106,7 +106,6 @@ def alike_layers(corpus: Corpus) -> tuple[str, ...]:
 
 
 def _of_columns(argument: str, selection: str, gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
-    """Read a file whose columns are sources."""
     path = parse_argument(argument).path
     form, sentences, _ = stream(path, format)
     read = (form.confidence.read(sentence) if form.confidence else sentence for sentence in sentences if sentence.forms)

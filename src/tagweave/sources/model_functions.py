@@ -41,7 +41,6 @@ class SpacyModel(DeclaredFunction):
     labels: Mapping[str, str] | None = None
 
     def digest(self) -> str:
-        """Return the digest of the fields, the version of spaCy, and the pipeline."""
         parts = (super().digest().encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
         return hashlib.sha256(b"".join(parts)).hexdigest()
 

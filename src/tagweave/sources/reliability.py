@@ -140,7 +140,6 @@ class Reliability:
         return _interval(right + 1, self.expected[:, kept].sum(axis=(1, 2)) - right + 1, level)
 
     def prior_term(self, variational: bool) -> float:
-        """Compute what the prior adds to the objective of all sources that are estimated."""
         prior = np.broadcast_to(self.prior.counts, self.counts.shape)
         return prior_term(self.counts[~self.is_known], prior[~self.is_known], 2, variational)
 
@@ -207,7 +206,6 @@ class SilenceRates:
         return cls(answered, np.zeros((len(answered), gamma.shape[1]))).updated(gamma)
 
     def updated(self, gamma: Floats) -> SilenceRates:
-        """Estimate the rates again."""
         counts = np.array([gamma[positions].sum(axis=0) for positions in self.answered]).reshape(self.rates.shape)
         return replace(self, rates=(counts + _PSEUDO) / (gamma.sum(axis=0) + 2 * _PSEUDO))
 
@@ -219,7 +217,6 @@ class SilenceRates:
             rows[positions] += gain
 
     def prior_term(self) -> float:
-        """Compute what the prior adds to the objective."""
         return _PSEUDO * float((np.log(self.rates) + np.log1p(-self.rates)).sum())
 
 

@@ -40,7 +40,6 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 
 
 def _names(attributes: str, location: Location) -> list[str]:
-    """Return the attributes without their weights, unescaped."""
     return [_name(attribute, location) for attribute in attributes.split("\t")] if attributes else []
 
 

@@ -82,7 +82,6 @@ class Format:
 
     @property
     def holds_several(self) -> bool:
-        """Whether files can hold the labels of several guidelines."""
         return self.put_beside is not None
 
     def held(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -169,7 +168,6 @@ class FirstLines:
 
     @cached_property
     def fields(self) -> list[list[str]]:
-        """The fields of all rows, separated by tabs or else by blanks."""
         return [row.split("\t") if "\t" in row else split_blanks(row) for row in self.rows]
 
     @cached_property
