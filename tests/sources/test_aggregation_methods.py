@@ -209,10 +209,9 @@ def test_unknown_methods_options_and_sources_are_refused(arguments, message):
         aggregate(random_answers(0), **arguments)
 
 
-@pytest.mark.parametrize("point", [False, True])
-def test_no_turn_of_guessing_lowers_the_objective_and_answers_are_known_or_guessed(point):
+def test_no_turn_of_guessing_lowers_the_objective_and_answers_are_known_or_guessed():
     answers = random_answers(4, FREE, soft=False)
-    options = MaceOptions(iterations=30, tolerance=0, restarts=2, guesses=0.5, point=point)
+    options = MaceOptions(iterations=30, tolerance=0, restarts=2, guesses=0.5)
     estimate = METHODS["mace"](answers, options, AggregationRun())
     assert np.diff(estimate.objectives).min() > -1e-9
     assert estimate.objectives[-1] > estimate.objectives[0] + 1e-3

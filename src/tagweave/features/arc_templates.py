@@ -85,11 +85,11 @@ def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
     """Return the terms of every side in a template, in the order in which the sides first occur."""
     check_terms(text)
     terms: dict[str, list[ArcTerm]] = {}
-    for part in text.split():
-        match = _TERM.fullmatch(part)
+    for term in text.split():
+        match = _TERM.fullmatch(term)
         if not match or match["side"] not in sides:
             expected = f"SIDE.COLUMN[OFFSET] with a side of {', '.join(sides)}"
-            raise TemplateError(f"found {part!r} in template {text!r}, expected {expected}")
+            raise TemplateError(f"found {term!r} in template {text!r}, expected {expected}")
         terms.setdefault(match["side"], []).append((match["column"], near(match["offset"], text)))
     return terms
 
@@ -123,9 +123,9 @@ class ArcTemplates:
         """Templates of arcs: of both sides, of the head alone, of the modifier alone, and with tokens between."""
         of_arcs = [t for t in self.parsed if not t.is_of_siblings]
         between = [t for t in of_arcs if t.is_between]
-        others = [t for t in of_arcs if not t.is_between]
-        both = [t for t in others if t.sides[0] and t.sides[1]]
-        heads, modifiers = ([t for t in others if not t.sides[1 - i]] for i in range(2))
+        plain = [t for t in of_arcs if not t.is_between]
+        both = [t for t in plain if t.sides[0] and t.sides[1]]
+        heads, modifiers = ([t for t in plain if not t.sides[1 - i]] for i in range(2))
         return both, heads, modifiers, between
 
     @cached_property
@@ -207,7 +207,7 @@ def arc_preset(tag: str, coarse: str | None = None, feats: bool = False, sibling
     Pereira 2006), for projective trees; and if they exist, the layer `coarse` and the column `feats`.
     """
     optional = (coarse, _COARSE), (feats, _FEATS), (siblings, _SIBLINGS), (siblings and coarse, _COARSE_SIBLINGS)
-    parts = [_JIANG, _BETWEEN, _AFFIXES, *(part for is_there, part in optional if is_there)]
+    parts = [_JIANG, _BETWEEN, _AFFIXES, *(texts for is_there, texts in optional if is_there)]
     names = {"W": "form", "P": tag, "L": "last", "C": coarse, "F": "user:feats"}
 
     def written(term: str) -> str:
@@ -229,7 +229,7 @@ class RelationTemplates:
         check_count(self.texts)
         parsed = []
         for text in dict.fromkeys(self.texts):
-            terms = parse_terms(" ".join(part for part in text.split() if part != DISTANCE), RELATION_SIDES)
+            terms = parse_terms(" ".join(term for term in text.split() if term != DISTANCE), RELATION_SIDES)
             if not terms:
                 raise TemplateError(f"found the template {text!r}, expected a term, as m.form[0]")
             parsed.append((text, terms))
@@ -237,21 +237,23 @@ class RelationTemplates:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        terms = (term for _, sides in self.parsed for own in sides.values() for term in own)
+        terms = (term for _, sides in self.parsed for side_terms in sides.values() for term in side_terms)
         return tuple(sorted({column for column, _ in terms}))
 
     @cached_property
     def codes(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Terms int64[R, J, 2] and seeds uint64[R], a row for every side of every template."""
-        own = [(text, side, terms) for text, sides in self.parsed for side, terms in sides.items()]
-        table = _term_table([terms for _, _, terms in own], self.columns)
-        return table, np.array([seed_of(f"{side} of {text}") for text, side, _ in own], np.uint64)
+        rows = [(text, side, terms) for text, sides in self.parsed for side, terms in sides.items()]
+        table = _term_table([terms for _, _, terms in rows], self.columns)
+        return table, np.array([seed_of(f"{side} of {text}") for text, side, _ in rows], np.uint64)
 
     @cached_property
     def grams(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
         """int64[F + 1], first code of every template; int64[R], sides (`RELATION_SIDES`); bool[F], with distance."""
         ptr = np.concatenate([[0], np.cumsum([len(sides) for _, sides in self.parsed])]).astype(np.int64)
-        sides = np.array([RELATION_SIDES.index(side) for _, own in self.parsed for side in own], np.int64)
+        sides = np.array(
+            [RELATION_SIDES.index(side) for _, terms_of_sides in self.parsed for side in terms_of_sides], np.int64
+        )
         return ptr, sides, np.array([DISTANCE in text.split() for text, _ in self.parsed], bool)
 
 

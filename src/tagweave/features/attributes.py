@@ -108,11 +108,11 @@ class AttributeEncoder(Encoder):
         order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
         codes = FormColumns(list(distinct)).form()
         features = self.index.ids(codes[order] if len(order) else np.zeros(0, np.uint64))
-        found, ids, known = list(distinct), np.full(len(distinct), -1, np.int64), len(self.names)
+        distinct_names, ids, before = list(distinct), np.full(len(distinct), -1, np.int64), len(self.names)
         ids[order] = features
-        self.names.extend([""] * (len(self.index) - known))
-        for at in np.flatnonzero(ids >= known):
-            self.names[ids[at]] = found[at]
+        self.names.extend([""] * (len(self.index) - before))
+        for at in np.flatnonzero(ids >= before):
+            self.names[ids[at]] = distinct_names[at]
         return features
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:

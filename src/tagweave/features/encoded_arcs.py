@@ -72,7 +72,9 @@ def encode_arcs(
     guide = np.zeros(0, np.int32)
     if templates.guide:
         guide = np.full(len(is_token), ANY, np.int32)
-        guide[is_token] = [only_head(each) for s in sentences for each in _guiding(s, guide_layer(templates.guide))]
+        guide[is_token] = [
+            only_head(candidates) for s in sentences for candidates in _guiding(s, guide_layer(templates.guide))
+        ]
     return EncodedArcs(evidence, names, columns, guide)
 
 
@@ -83,8 +85,8 @@ def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) ->
         if is_form_column(name):
             yield of_forms.scalar(name)[ids]
         else:
-            own, values = value_numbers(_values(sentences, name), count)
-            yield FormColumns(values).form()[own]
+            numbers, values = value_numbers(_values(sentences, name), count)
+            yield FormColumns(values).form()[numbers]
 
 
 def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:

@@ -128,17 +128,17 @@ class FeatureIndex:
         flat = np.ascontiguousarray(codes).reshape(-1)
         out = np.empty(len(flat), np.int32)
         for low in range(0, len(flat), _CHUNK):
-            part = slice(low, low + _CHUNK)
+            block = slice(low, low + _CHUNK)
             if self.frozen:
-                hashing.find(self._keys, self._values, flat[part], out[part])
+                hashing.find(self._keys, self._values, flat[block], out[block])
             else:
-                if (size := self._size + len(flat[part])) * 2 > len(self._keys):
+                if (size := self._size + len(flat[block])) * 2 > len(self._keys):
                     # at most half full after one more chunk of new codes
                     self._build(self.codes(), size=size)
                     counts = np.zeros(len(self._keys) // 2, np.int64)
                     counts[: len(self.counts)] = self.counts[: len(counts)]
                     self.counts = counts
-                self._size = hashing.insert(self._keys, self._values, flat[part], self._size, out[part], self.counts)
+                self._size = hashing.insert(self._keys, self._values, flat[block], self._size, out[block], self.counts)
         return out.reshape(codes.shape)
 
     def count(self, ids: NDArray[np.int32], times: NDArray[np.int64]) -> None:
@@ -271,7 +271,9 @@ class TemplateEncoder(Encoder):
         columns = FormColumns(forms, self.lookups.clusters)
         if self.templates.lexicon_columns:
             if (columns.length != 1).any():
-                sentence, form = next((each, form) for each in sentences for form in each.forms if len(form) != 1)
+                sentence, form = next(
+                    (candidate, form) for candidate in sentences for form in candidate.forms if len(form) != 1
+                )
                 expected = "characters, in which templates look for words of a lexicon"
                 raise CorpusError(f"the token {form!r}", expected, *sentence.location)
             lengths = self.lexicon.lengths(columns.points[form_ids], ptr)
@@ -390,8 +392,8 @@ def final_forms(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[
 def _column(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
     for sentence in sentences:
         if name not in sentence.columns:
-            known = ", ".join(sorted(sentence.columns)) or "none"
-            raise CorpusError(f"columns {known}", f"a column {name!r}, which a template asks for", *sentence.location)
+            there = ", ".join(sorted(sentence.columns)) or "none"
+            raise CorpusError(f"columns {there}", f"a column {name!r}, which a template asks for", *sentence.location)
         yield from sentence.columns[name]
 
 

@@ -98,9 +98,9 @@ class _Finder:
         token = np.arange(total)
         begins, ends = token == first, token == last
         place = np.where(begins, np.where(ends, 3, 0), np.where(ends, 2, 1))
-        known = entry >= 0
+        is_covered = entry >= 0
         numbers = np.zeros(total, np.int32)
-        numbers[known] = 1 + len(_PLACES) * self._types[0][entry[known]] + place[known]
+        numbers[is_covered] = 1 + len(_PLACES) * self._types[0][entry[is_covered]] + place[is_covered]
         return numbers
 
 
@@ -149,7 +149,7 @@ class Lookups:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Lookups:
-        words, entries, lines = (read_texts(arrays[each], each) if each in arrays else [] for each in LOOKED_UP)
+        words, entries, lines = (read_texts(arrays[name], name) if name in arrays else [] for name in LOOKED_UP)
         clusters: dict[str, str] = {}
         for line in lines:
             if not _CLUSTER.fullmatch(line):
@@ -165,8 +165,8 @@ class Lookups:
             clusters.setdefault(bits, [bits]).append(word)
         lines = ["\t".join(clusters[bits]) for bits in sorted(clusters)]
         texts = LexiconColumns(self.words).words, sorted(self.gazetteer.lines()), lines
-        own = self.subwords.arrays() if self.subwords else {}
-        return {name: text_array(each) for name, each in zip(LOOKED_UP, texts, strict=True) if each} | own
+        pieces = self.subwords.arrays() if self.subwords else {}
+        return {name: text_array(lines_) for name, lines_ in zip(LOOKED_UP, texts, strict=True) if lines_} | pieces
 
 
 NOTHING = Lookups()

@@ -121,7 +121,7 @@ class Subwords:
         return cls(*("".join(read_texts(arrays[name], name)) for name in ARRAYS))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {name: text_array([each]) for name, each in zip(ARRAYS, (self.config, self.tokenizer), strict=True)}
+        return {name: text_array([text]) for name, text in zip(ARRAYS, (self.config, self.tokenizer), strict=True)}
 
     def check(self) -> None:
         """Raise ValueError unless the configuration and the tokenizer can be used."""
@@ -203,7 +203,9 @@ class Subwords:
         """The pieces before and after the words of a sentence."""
         with refusing("a tokenizer.json"):
             list(self._batches("a"))  # it refuses a tokenizer that makes too much of a letter
-            bare, framed = (self._tokenizer.encode("a", add_special_tokens=each).ids for each in (False, True))
+            bare, framed = (
+                self._tokenizer.encode("a", add_special_tokens=with_frame).ids for with_frame in (False, True)
+            )
         at = next((i for i in range(len(framed) - len(bare) + 1) if framed[i : i + len(bare)] == bare), None)
         frame = ([], []) if at is None else (framed[:at], framed[at + len(bare) :])
         special = sum(map(len, frame))
@@ -219,16 +221,16 @@ class Subwords:
             NetworkError: a tokenizer that fails at a form, or makes too much of it.
         """
         unknown = self.settings.get("unk_token_id") or 0
-        if (own := self._tokenizer.token_to_id("[UNK]")) is not None:
-            unknown = own
+        if (number := self._tokenizer.token_to_id("[UNK]")) is not None:
+            unknown = number
         most = self.longest - sum(map(len, self.frame))
-        found: list[list[int]] = []
+        rows: list[list[int]] = []
         with refusing("a tokenizer.json"):
             for batch in self._batches(forms):
                 cut = self._tokenizer.encode_batch(batch, add_special_tokens=False)
-                found += [each.ids[:most] or [unknown] for each in cut]
-        ids = np.fromiter((piece for each in found for piece in each), np.int32)
-        return pointers(np.array([len(each) for each in found], np.int64)), ids
+                rows += [encoding.ids[:most] or [unknown] for encoding in cut]
+        ids = np.fromiter((piece for row in rows for piece in row), np.int32)
+        return pointers(np.array([len(row) for row in rows], np.int64)), ids
 
     def _batches(self, forms: Sequence[str]) -> Iterator[list[str]]:
         """Yield forms, so many at a time that their pieces take little memory."""
@@ -318,13 +320,13 @@ def windows_of(count: Ints, most: int) -> Sequence[tuple[int, int, int, int]]:
     if not len(count):
         return []
     ends = np.cumsum(count)
-    found, low = [], 0
+    windows, low = [], 0
     while True:
         before = ends[low] - count[low]
         high = max(low + 1, int(np.searchsorted(ends, before + most, side="right")))
-        found.append((low, high))
+        windows.append((low, high))
         if high == len(count):
             break
         low = max(low + 1, int(np.searchsorted(ends, before + most // 2, side="right")))
-    middles = [0, *((low + high) // 2 for (low, _), (_, high) in zip(found[1:], found, strict=False)), len(count)]
-    return [(*window, *taken) for window, taken in zip(found, pairwise(middles), strict=True)]
+    middles = [0, *((low + high) // 2 for (low, _), (_, high) in zip(windows[1:], windows, strict=False)), len(count)]
+    return [(*window, *taken) for window, taken in zip(windows, pairwise(middles), strict=True)]

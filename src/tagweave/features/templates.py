@@ -70,11 +70,11 @@ class Template:
     def parse(cls, text: str) -> Template:
         """Read `column[offset] column[offset] ...`, or `column[a]==column[b]` for a term."""
         terms = []
-        for part in text.split():
-            match = _TERM.fullmatch(part)
+        for text_of_term in text.split():
+            match = _TERM.fullmatch(text_of_term)
             if not match:
                 raise TemplateError(
-                    f"found {part!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]"
+                    f"found {text_of_term!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]"
                 )
             offset, other = (near(match[name] or match["offset"], text) for name in ("offset", "other"))
             terms.append(Term(match["column"], offset, other - offset))
@@ -86,10 +86,10 @@ class Template:
         if not self.terms:
             raise TemplateError("an empty template, expected COLUMN[OFFSET] ...")
         check_terms(text)
-        known = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS, *GAZETTEER_COLUMNS}
+        columns = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS, *GAZETTEER_COLUMNS}
         for term in self.terms:
-            if not term.column.startswith("user:") and term.column not in known | CLUSTER_COLUMNS.keys():
-                shown = ", ".join(sorted({*known, "cluster", "cluster_N"}))
+            if not term.column.startswith("user:") and term.column not in columns | CLUSTER_COLUMNS.keys():
+                shown = ", ".join(sorted({*columns, "cluster", "cluster_N"}))
                 raise TemplateError(f"unknown column {term.column!r} in {text!r}, expected {shown}")
         lists = [term for term in self.terms if term.column in LIST_COLUMNS]
         if len(lists) > 1 or (lists and not self.inside_word):
@@ -243,7 +243,7 @@ class Templates:
         over_words = f"it, over {', '.join(LEXICON_COLUMNS)}"
         over_phrases = f"it, over {', '.join(GAZETTEER_COLUMNS)}: the preset gazetteer has them"
         over_clusters = "them, over cluster or cluster_N: the preset clusters has them"
-        for columns, is_given, needed, found, what in (
+        for columns, is_given, needed, what_was_given, what in (
             (self.lexicon_columns, lexicon, words, "a lexicon", over_words),
             (self.gazetteer_columns, gazetteer, "a gazetteer", "a gazetteer", over_phrases),
             (self.cluster_columns, clusters, "clusters", "word clusters", over_clusters),
@@ -251,7 +251,7 @@ class Templates:
             if columns and not is_given:
                 raise TemplateError(f"found templates over {', '.join(columns)}, expected {needed} for them")
             if is_given and not columns:
-                raise TemplateError(f"found {found}, expected templates that look at {what}")
+                raise TemplateError(f"found {what_was_given}, expected templates that look at {what}")
 
 
 def _runs(offsets: list[int]) -> list[list[int]]:

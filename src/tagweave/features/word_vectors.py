@@ -65,10 +65,10 @@ class WordVectors(Subwords):
         if not all(name in arrays for name in ARRAYS):
             return None
         words, table = (arrays[name] for name in ARRAYS)
-        found = tuple(read_texts(words, "vectors.words"))
-        if len(table) != 1 + len(found) or not table.shape[1]:
-            refuse(table.shape, "vectors.table", f"a row for each of {len(found)} words, and one more")
-        return cls(_CONFIG, "", words=found, table=table)
+        words_ = tuple(read_texts(words, "vectors.words"))
+        if len(table) != 1 + len(words_) or not table.shape[1]:
+            refuse(table.shape, "vectors.table", f"a row for each of {len(words_)} words, and one more")
+        return cls(_CONFIG, "", words=words_, table=table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return dict(zip(ARRAYS, (text_array(self.words), self.table), strict=True))
@@ -84,8 +84,8 @@ class WordVectors(Subwords):
     def pieces(self, forms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the row of each form, or of it in lower case, as one piece."""
         rows = self._rows
-        found = (rows.get(form) or rows.get(form.lower(), 0) for form in forms)
-        return np.arange(len(forms) + 1), np.fromiter(found, np.int32)
+        numbers = (rows.get(form) or rows.get(form.lower(), 0) for form in forms)
+        return np.arange(len(forms) + 1), np.fromiter(numbers, np.int32)
 
 
 def _of_text(path: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
@@ -94,7 +94,7 @@ def _of_text(path: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
     for number, line in enumerate(read_lines(path), 1):
         fields = line.rstrip().split(" ")
         if number == 1:
-            if len(fields) == 2 and all(each.isdigit() for each in fields):
+            if len(fields) == 2 and all(field.isdigit() for field in fields):
                 size = int(fields[1])
                 continue
             size = len(fields) - 1
@@ -115,7 +115,7 @@ def _of_binary(path: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
             raise CorpusError("a model of fastText", "its vectors as text, the file .vec", path)
         stream.seek(0)
         sizes = stream.readline(_LONGEST_WORD).split()
-        if len(sizes) != 2 or not all(each.isdigit() and len(each) < 10 for each in sizes) or not int(sizes[1]):
+        if len(sizes) != 2 or not all(size.isdigit() and len(size) < 10 for size in sizes) or not int(sizes[1]):
             raise CorpusError(repr(sizes)[:40], "how many words there are, and numbers of each", path)
         count, size = map(int, sizes)
         with mmap(stream.fileno(), 0, access=ACCESS_READ) as data:

@@ -11,8 +11,8 @@ probability
 
     gamma[l] theta xi(l) / (1 - theta + theta xi(l)) + 1 - gamma[l]
 
-Parameters are estimated (EM), or replaced by the exponentials of their expected logarithms, which is variational
-inference (Hovy et al. 2013, 3.3).
+Its parameters are replaced by the exponentials of their expected logarithms, which is variational inference (Hovy et
+al. 2013, 3.3).
 """
 
 from __future__ import annotations
@@ -259,26 +259,23 @@ def _fixed(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Agg
 
 def _from(guessing: _Guessing, answers: Answers, options: MaceOptions, run: AggregationRun) -> Estimate:
     objectives: list[float] = []
-    variational, size = not options.point, len(answers.labels)
+    size = len(answers.labels)
     estimated = np.array([name not in run.known for name in answers.sources])
-    truth = IndependentLabels(np.ones(size), np.ones(size), variational)
+    truth = IndependentLabels(np.ones(size), np.ones(size), variational=True)
     while True:
-        knows, guesses = (np.exp(log_probabilities(pseudo_counts, 1, variational)) for pseudo_counts in guessing)
+        knows, guesses = (np.exp(log_probabilities(counts, 1, variational=True)) for counts in guessing)
         knowing, guess = knows[:, :1], knows[:, 1:] * guesses  # the potentials of knowing, and of guessing each label
         posterior = truth.posterior(_likelihoods(answers, knowing, guess))
         pseudo = zip(guessing, (options.guessing, options.guesses), strict=True)
-        parts = [(pseudo_counts[estimated], count) for pseudo_counts, count in pseudo]
-        prior = sum(
-            prior_term(pseudo_counts, np.full_like(pseudo_counts, count), 1, variational)
-            for pseudo_counts, count in parts
-        )
+        parts = [(counts[estimated], count) for counts, count in pseudo]
+        prior = sum(prior_term(counts, np.full_like(counts, count), 1, variational=True) for counts, count in parts)
         objectives.append(posterior.log_z + (truth.prior_term() + prior))
         run.tell(f"turn {len(objectives)}: {objectives[-1]:.2f}")
         gain = objectives[-1] - objectives[-2] if len(objectives) > 1 else np.inf
         if len(objectives) == options.iterations or gain < options.tolerance * len(answers):
             confusion = Prior.even(size, 0.01, run.known)
             return Estimate(posterior.gamma, updated(answers, posterior.gamma, confusion), tuple(objectives))
-        truth = truth if options.equal else truth.updated(posterior.counts)
+        truth = truth.updated(posterior.counts)
         counts = np.zeros((len(guess), 1, size, size))
         over_answers(*_columns(answers), 0, posterior.gamma, 0, len(answers), counts, True)
         known_answers = np.diagonal(counts[:, 0], axis1=1, axis2=2) * knowing / (knowing + guess)

@@ -7,7 +7,7 @@
       P(l | y, source k) = (1 - theta_k) [l = y] + theta_k xi_k(l)
 
   theta_k is how often source k guesses, xi_k how it guesses. True labels are independent. In the paper they are equally
-  likely; where one label is frequent, as O is, guesses then explain it better than knowledge does, so by default their
+  likely; where one label is frequent, as O is, guesses then explain it better than knowledge does, so here their
   proportions are estimated. Of several estimates from random values the one with the best objective is kept.
 - A hidden Markov model with a confusion matrix for every source, as in skweak (Lison, Barnes and Hubin 2021).
 - Bayesian sequence combination (Simpson and Gurevych 2019, BSC-seq), variational: transitions of true labels as in a

@@ -49,8 +49,6 @@ class MaceOptions(TurnOptions):
     restarts: int = option(3, "How many times to start from random values.", "N", 1)
     guessing: float = option(0.5, "Pseudo-answers of every source for guessing, and for not guessing.", "N", 1e-9)
     guesses: float = option(10.0, "Pseudo-guesses of every label.", "N", 1e-9)
-    equal: bool = option(False, "True labels are equally likely, as in the paper.")
-    point: bool = option(False, "Point estimates (EM) instead of variational inference.")
 
 
 @dataclass(frozen=True)
