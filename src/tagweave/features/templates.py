@@ -70,11 +70,11 @@ class Template:
     def parse(cls, text: str) -> Template:
         """Read `column[offset] column[offset] ...`, or `column[a]==column[b]` for a term."""
         terms = []
-        for text_of_term in text.split():
-            match = _TERM.fullmatch(text_of_term)
+        for place in text.split():
+            match = _TERM.fullmatch(place)
             if not match:
                 raise TemplateError(
-                    f"found {text_of_term!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]"
+                    f"found {place!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]"
                 )
             offset, other = (near(match[name] or match["offset"], text) for name in ("offset", "other"))
             terms.append(Term(match["column"], offset, other - offset))
