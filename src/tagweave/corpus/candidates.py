@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
 from typing import Any, TypeVar
@@ -45,6 +45,12 @@ class Soft(tuple[Value, ...]):
         if not all(0 <= number < math.inf for number in soft.numbers) or not any(soft.numbers):
             raise CorpusError(f"the numbers {soft.numbers}", "numbers that are not negative, and not all 0")
         return soft
+
+    @classmethod
+    def by_number(cls, numbers: Mapping[Value, float]) -> Soft[Value]:
+        """Return candidates with their numbers, in six digits, the largest first."""
+        ordered = sorted(numbers.items(), key=lambda item: -item[1])
+        return Soft((candidate for candidate, _ in ordered), (round(float(number), 6) for _, number in ordered))
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return self._key()

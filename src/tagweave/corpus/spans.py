@@ -218,6 +218,4 @@ def _with_rest(names: tuple[str, ...], probability: float) -> tuple[str, ...]:
     """Return the labels, and `O` with the rest of the probability, the most probable first."""
     if probability == 1:
         return names
-    shares = {**dict.fromkeys(names, probability / len(names)), OUTSIDE: 1 - probability}
-    ordered = sorted(shares.items(), key=lambda item: -item[1])
-    return Soft((name for name, _ in ordered), (round(share, 6) for _, share in ordered))
+    return Soft.by_number({**dict.fromkeys(names, probability / len(names)), OUTSIDE: 1 - probability})

@@ -120,7 +120,8 @@ class Accuracy(Result):
 
 def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None = None) -> Accuracy:
     """Score the system's guideline layer against the gold corpus's, over the same tokens."""
-    codes = _encode(gold, system)
+    check_tokens(gold.sentences, system.sentences, gold.path, system.path)
+    codes = CandidateCodes.of(*(chain.from_iterable(guideline_layers(corpus)) for corpus in (gold, system)))
     scored, right = codes.known[codes.gold], codes.agree(codes.gold, codes.system)
     one_label = codes.alone[codes.gold] >= 0
     gold_labels, system_labels = codes.alone[codes.gold[one_label]], codes.alone[codes.system[one_label]]
@@ -180,11 +181,6 @@ def shares_by_vocabulary(
         for which in (~is_training_word, is_training_word)
     )
     return oov, iv
-
-
-def _encode(gold: Corpus, system: Corpus) -> CandidateCodes:
-    check_tokens(gold.sentences, system.sentences, gold.path, system.path)
-    return CandidateCodes.of(*(chain.from_iterable(guideline_layers(corpus)) for corpus in (gold, system)))
 
 
 def guideline_layers(corpus: Corpus) -> list[Layer]:

@@ -259,20 +259,15 @@ def whole_words(candidates: Candidates, coding: str) -> Candidates:
     return candidates.spelled(kept, kept) if isinstance(candidates, Soft) and kept else tuple(kept)
 
 
-def letters_alone(layer: Layer) -> Layer:
-    """Return a layer of characters without tags."""
-    return tuple(
-        candidates and tuple(dict.fromkeys(split_label(label)[0] for label in candidates)) for candidates in layer
-    )
-
-
 def letters_in(sentences: Sequence[Sentence], layer: str | None, name: str) -> list[Sentence]:
     """Return sentences of characters with no layer but the letters of one, if any, under another name."""
-    layers = ({} if layer is None else {name: letters_alone(s.layers.get(layer, (None,) * len(s)))} for s in sentences)
-    return [
-        Sentence(s.forms, layers_of_sentence, location=s.location)
-        for s, layers_of_sentence in zip(sentences, layers, strict=True)
-    ]
+    alone = []
+    for sentence in sentences:
+        labels = () if layer is None else sentence.layers.get(layer, (None,) * len(sentence))
+        letters = tuple(known and tuple(dict.fromkeys(split_label(label)[0] for label in known)) for known in labels)
+        layers = {} if layer is None else {name: letters}
+        alone.append(Sentence(sentence.forms, layers, location=sentence.location))
+    return alone
 
 
 class WordCounter:

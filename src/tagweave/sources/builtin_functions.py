@@ -202,8 +202,8 @@ class _Answer:
             raise self.error(f"{token!r} as token {at}", f"{form!r}")
         for what, values in (("labels", labels), ("probabilities", numbers)):
             if not isinstance(values, list) or len(values) != len(sentence):
-                token = f"{len(values)} {what}" if isinstance(values, list) else f"{what} {values!r}"
-                raise self.error(token, f"a list of {len(sentence)}, one for each token")
+                listed = f"{len(values)} {what}" if isinstance(values, list) else f"{what} {values!r}"
+                raise self.error(listed, f"a list of {len(sentence)}, one for each token")
         return tuple(self._candidates(label, number) for label, number in zip(labels, numbers, strict=True))
 
     def _candidates(self, label: Any, number: Any) -> Candidates:
@@ -216,9 +216,8 @@ class _Answer:
         return (label,) if number == 1 or label == OUTSIDE else self._soft({label: number, OUTSIDE: 1 - number})
 
     def _soft(self, numbers: Mapping[str, Any]) -> Candidates:
-        ordered = sorted(numbers.items(), key=lambda item: -item[1] if isinstance(item[1], int | float) else 0)
         try:
-            return Soft((name for name, _ in ordered), (round(float(number), 6) for _, number in ordered))
+            return Soft.by_number(numbers)
         except (TypeError, ValueError):
             raise self.error(f"the labels {numbers!r}", "labels with numbers from 0 to 1, not all 0") from None
 

@@ -297,8 +297,7 @@ def _candidates(label: Any) -> Candidates:
         return (label,) if label else None
     if not isinstance(label, Mapping) or not all(isinstance(number, int | float) for number in label.values()):
         raise CorpusError(f"{label!r}", "a label, None, or labels with their probabilities")
-    ordered = sorted(label.items(), key=lambda item: -item[1])
-    return Soft((name for name, _ in ordered), (float(number) for _, number in ordered))
+    return Soft.by_number(label)
 
 
 @overload
