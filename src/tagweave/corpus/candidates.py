@@ -79,7 +79,7 @@ class Soft(tuple[Value, ...]):
         group = dict(zip(self, self.groups, strict=True))
         groups = [group[candidate] for candidate in spelt]
         kept = sorted({*groups})
-        return Soft(names, (self.numbers[group_] for group_ in kept), (kept.index(group_) for group_ in groups))
+        return Soft(names, (self.numbers[number] for number in kept), (kept.index(number) for number in groups))
 
 
 def with_probabilities(names: Sequence[str], probabilities: Sequence[float], first: str | None = None) -> Soft[str]:

@@ -505,7 +505,7 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str, gaps: Gaps = "s
     """Return the labels on some allowed consistent sequence: a pass forward, then one backward."""
     with _located(sentence):
         named = types_in(positions)
-        stands_for = {candidates_: expanded(candidates_, named, scheme) for candidates_ in dict.fromkeys(positions)}
+        stands_for = {position: expanded(position, named, scheme) for position in dict.fromkeys(positions)}
     for candidates, meant in stands_for.items():
         if strange := [label for label in meant if label.letter not in LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
@@ -555,7 +555,7 @@ def _located(sentence: Sentence) -> Iterator[None]:
 
 
 def _inconsistent(sentence: Sentence, scheme: str, labels: ChunkLabels, number: int, last: ChunkLabels) -> CorpusError:
-    before, own = ("|".join(map(str, labels_)) for labels_ in (last, labels))
+    before, own = ("|".join(map(str, side)) for side in (last, labels))
     if number > len(sentence):
         found = f"{before} at the last token"
     else:

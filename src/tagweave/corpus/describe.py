@@ -83,10 +83,10 @@ def _count_spans(corpus: Corpus, layer: str) -> dict[str, int]:
     except CorpusError:
         return {}
     single = (
-        candidates_[0]
+        position[0]
         for sentence in annotated
-        for candidates_ in sentence.layers[layer]
-        if candidates_ is not None and len(candidates_) == 1
+        for position in sentence.layers[layer]
+        if position is not None and len(position) == 1
     )
     return _ordered(Counter(label[2:] for label in single if label.startswith("B-")))
 

@@ -128,7 +128,7 @@ def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None
     lengths = np.array([len(sentence) for sentence in gold], dtype=np.int64)
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     oov, iv = shares_by_vocabulary(
-        (form for sentence_ in gold for form in sentence_.forms), right, scored, training_words
+        (form for gold_sentence in gold for form in gold_sentence.forms), right, scored, training_words
     )
     return Accuracy(
         tokens=Share(int(right.sum()), int(scored.sum())),

@@ -98,10 +98,10 @@ def _of_spans(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
         while first < len(extra) and stops[extra[first]] <= start:
             first += 1
         beside = []
-        for number_ in extra[first:]:
-            if starts[number_] >= stop:
+        for index in extra[first:]:
+            if starts[index] >= stop:
                 break
-            beside.append(number_)
+            beside.append(index)
         pairs = [span for span in beside if span in free]
         same = next((span for span in pairs if (starts[span], stops[span]) == (start, stop)), None)
         chosen = same if same is not None else next((e for e in pairs if names[kinds[e]] in types), None)
@@ -115,13 +115,13 @@ def _of_spans(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
         kind = "wrong type" if chosen == same else "wrong boundary" if agree else "wrong type and boundary"
         low, high = min(start, starts[chosen]), max(stop, stops[chosen])
         yield mistake(kind, low, high, ours, named(starts[chosen], stops[chosen], names[kinds[chosen]]))
-    for number_ in free:
+    for index in free:
         yield mistake(
             "invented",
-            starts[number_],
-            stops[number_],
+            starts[index],
+            stops[index],
             "",
-            named(starts[number_], stops[number_], names[kinds[number_]]),
+            named(starts[index], stops[index], names[kinds[index]]),
         )
 
 

@@ -166,7 +166,7 @@ class Lookups:
         lines = ["\t".join(clusters[bits]) for bits in sorted(clusters)]
         texts = LexiconColumns(self.words).words, sorted(self.gazetteer.lines()), lines
         pieces = self.subwords.arrays() if self.subwords else {}
-        return {name: text_array(lines_) for name, lines_ in zip(LOOKED_UP, texts, strict=True) if lines_} | pieces
+        return {name: text_array(content) for name, content in zip(LOOKED_UP, texts, strict=True) if content} | pieces
 
 
 NOTHING = Lookups()

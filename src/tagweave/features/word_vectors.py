@@ -65,10 +65,10 @@ class WordVectors(Subwords):
         if not all(name in arrays for name in ARRAYS):
             return None
         words, table = (arrays[name] for name in ARRAYS)
-        words_ = tuple(read_texts(words, "vectors.words"))
-        if len(table) != 1 + len(words_) or not table.shape[1]:
-            refuse(table.shape, "vectors.table", f"a row for each of {len(words_)} words, and one more")
-        return cls(_CONFIG, "", words=words_, table=table)
+        vocabulary = tuple(read_texts(words, "vectors.words"))
+        if len(table) != 1 + len(vocabulary) or not table.shape[1]:
+            refuse(table.shape, "vectors.table", f"a row for each of {len(vocabulary)} words, and one more")
+        return cls(_CONFIG, "", words=vocabulary, table=table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return dict(zip(ARRAYS, (text_array(self.words), self.table), strict=True))

@@ -54,7 +54,7 @@ def find(path: str, format: str | None = None) -> list[tuple[str, str]]:  # noqa
             raise CorpusError("a page whose name does not tell its format", f"`format`, or one of {suffixes}", path)
         return [(path, name)]
     files = (file for file in sorted(Path(path).rglob("*")) if file.is_file())
-    files = (file for file in files if not any(name_.startswith(".") for name_ in file.relative_to(path).parts))
+    files = (file for file in files if not any(component.startswith(".") for component in file.relative_to(path).parts))
     pages = [(str(file), name) for file in files if (name := format or _format_of_name(file.name))]
     if not pages:
         raise CorpusError("a folder without pages", f"files with the suffixes {', '.join(_SUFFIXES)}", path)

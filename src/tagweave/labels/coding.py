@@ -188,7 +188,7 @@ def joined(characters: tuple[Candidates, ...], coding: str) -> Candidates:
     for letter, letters in _CHARACTERS[coding].items():
         first, inner, last = tuple(letters)
         wanted = (first, *inner * (len(characters) - 2), last)
-        tags = [_tags(candidates, letter_) for candidates, letter_ in zip(characters, wanted, strict=True)]
+        tags = [_tags(candidates, sign) for candidates, sign in zip(characters, wanted, strict=True)]
         tag_sets = [tag_set for tag_set in tags if tag_set is not _ANY]
         common = frozenset.intersection(*tag_sets) if tag_sets else _ANY
         labels += [f"{letter}-{tag}" if tag else letter for tag in sorted(common)]
@@ -200,7 +200,7 @@ def _tags(candidates: Candidates, letter: str) -> frozenset[str]:
     if candidates is None:
         return _ANY
     parts = (split_label(candidate) for candidate in candidates)
-    tags = frozenset(tag for letter_, tag in parts if letter_ == letter)
+    tags = frozenset(tag for sign, tag in parts if sign == letter)
     return _ANY if "*" in tags else tags
 
 
@@ -213,7 +213,7 @@ def label_of(characters: tuple[str, ...], coding: str) -> str:
 def of_characters(label: str, coding: str) -> tuple[str, str, str]:
     """Return the labels of the first, the inner and the last characters of a piece of several characters."""
     letter, tag = split_label(label)
-    first, inner, last = (f"{letter_}-{tag}" if tag else letter_ for letter_ in _CHARACTERS[coding][letter])
+    first, inner, last = (f"{sign}-{tag}" if tag else sign for sign in _CHARACTERS[coding][letter])
     return first, inner, last
 
 

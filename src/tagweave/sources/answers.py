@@ -127,7 +127,7 @@ class Answers:
             return {}
         kinds = [*map(type_of, self.labels)]
         types = sorted({*kinds} - {OUTSIDE})
-        columns = [[y for y, kind in enumerate(kinds) if kind == type_] for type_ in types]
+        columns = [[y for y, kind in enumerate(kinds) if kind == wanted] for wanted in types]
         counts = np.stack([self.given[:, labels].sum(axis=1) for labels in columns], axis=1)
         expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / max(counts.sum(), 1)
         lacks = ((counts == 0) & (expected >= _EXPECTED)).any(axis=1)

@@ -267,7 +267,7 @@ def read_functions(path: str) -> list[LabellingFunction]:
         raise FunctionError(f'{path}: found no list "functions", expected it, and perhaps "task", and nothing else')
     if (task := values.get("task", SPANS)) not in (SPANS, TAGS):
         raise FunctionError(f"{path}: found the task {task!r}, expected {SPANS} or {TAGS}")
-    return [_function(values_, f"{path}: function {number}", path, task) for number, values_ in enumerate(declared, 1)]
+    return [_function(entry, f"{path}: function {number}", path, task) for number, entry in enumerate(declared, 1)]
 
 
 def _function(values: Any, where: str, path: str, task: str) -> LabellingFunction:
@@ -275,7 +275,7 @@ def _function(values: Any, where: str, path: str, task: str) -> LabellingFunctio
     if kind not in _TYPES:
         raise FunctionError(f'{where}: found the type {kind!r}, expected "type", one of {", ".join(_TYPES)}')
     arguments = {"task": task, **{name: value for name, value in values.items() if name != "type"}}
-    names = [field_.name for field_ in fields(_TYPES[kind])]
+    names = [declared.name for declared in fields(_TYPES[kind])]
     if other := [name for name in arguments if name not in names]:
         raise FunctionError(f"{where}: found {other[0]!r} in a function of type {kind}, expected {', '.join(names)}")
     try:

@@ -78,7 +78,7 @@ class DeclaredFunction(LabellingFunction):
 
     def digest(self) -> str:
         """Return the digest of its class, of its fields but the name, and of the bytes of its file or folder."""
-        values = {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.name != "name"}
+        values = {declared.name: getattr(self, declared.name) for declared in fields(self) if declared.name != "name"}
         text = json.dumps([__version__, type(self).__name__, values], sort_keys=True, ensure_ascii=False)
         contents = [_digest(Path(getattr(self, self.path_field)))] if self.path_field else []
         return hashlib.sha256("\n".join([text, *contents]).encode()).hexdigest()

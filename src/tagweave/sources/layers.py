@@ -241,8 +241,7 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
             pairs = zip_longest(sentence.forms, first.forms)
             at = next(at for at, (form, other) in enumerate(pairs) if form != other)
             form_found, expected = (
-                f"{sentence_.forms[at]!r}" if at < len(sentence_) else "the end of the sentence"
-                for sentence_ in (sentence, first)
+                f"{side.forms[at]!r}" if at < len(side) else "the end of the sentence" for side in (sentence, first)
             )
             expected += f", as in the sentence at {_place(first.location)}"
             raise CorpusError(f"{form_found} as token {at + 1}", expected, *sentence.location)

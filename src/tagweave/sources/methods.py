@@ -205,7 +205,7 @@ def aggregate(
         if not 0 < right <= 1:
             raise SourceError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
     option_type = AGGREGATIONS[method].options
-    names = [field_.name for field_ in fields(option_type)]
+    names = [declared.name for declared in fields(option_type)]
     if strange := sorted((options or {}).keys() - set(names)):
         raise SourceError(f"found the option {strange[0]!r} of {method}, expected one of {', '.join(names)}")
     try:

@@ -229,10 +229,10 @@ def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str
     for number, (form, lemma_, upos_, xpos_, feats_, arcs_, deps_, misc_) in enumerate(rows, 1):
         tags, other_tags = _field(upos_, sentence), _field(xpos_, sentence)
         pairs = []
-        for arc_ in arcs_ or ():
-            if arc_.relation in ("", _NONE):
-                raise sentence.error(f"the relation {arc_.relation!r}", "relations other than _, which is unknown")
-            pairs.append((_NONE if arc_.head is None else str(arc_.head), arc_.relation or _NONE))
+        for candidate in arcs_ or ():
+            if candidate.relation in ("", _NONE):
+                raise sentence.error(f"the relation {candidate.relation!r}", "relations other than _, which is unknown")
+            pairs.append((_NONE if candidate.head is None else str(candidate.head), candidate.relation or _NONE))
         arc = pairs[0] if len(pairs) == 1 and not isinstance(arcs_, Soft) else (_NONE, _NONE)
         end, candidates = misc_ or _NONE, (upos_ or (), xpos_ or (), arcs_ or ())
         if "Alt" in misc_ or any(map(_need_alternatives, candidates)):
