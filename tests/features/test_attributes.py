@@ -109,5 +109,5 @@ def test_a_missing_column_and_a_bad_number_are_errors_with_a_location() -> None:
     with pytest.raises(CorpusError, match=r"f:3: found no attributes"):
         AttributeEncoder().encode([Sentence(("x",), location=Location("f", 3))])
     wrong = Sentence(("x",), columns={ATTRIBUTES: ("a:one",)}, location=Location("f", 4))
-    with pytest.raises(CorpusError, match=r"f:4: found value 'one' of attribute 'a', expected a number"):
+    with pytest.raises(CorpusError, match=r"f:4: found the weight 'one' of 'a:one', expected"):
         AttributeEncoder().encode([wrong])

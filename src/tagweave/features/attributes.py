@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.characters import decoded, is_text, last_unescaped, unescape
-from tagweave.corpus.formats.attributes import ATTRIBUTES
+from tagweave.corpus.characters import decoded, is_text
+from tagweave.corpus.formats.attributes import ATTRIBUTES, weighted
 from tagweave.corpus.sentence import Sentence, is_missing
 from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import Evidence
@@ -166,13 +166,8 @@ def _column(sentence: Sentence) -> tuple[str, ...]:
 
 
 def _parse(token: str, sentence: Sentence) -> dict[str, float]:
-    """`name:value` items of one token; `\\:` and `\\\\` stand for the characters themselves."""
+    """Return the weight of each attribute of a token; weights of the same attribute are added."""
     attributes: dict[str, float] = {}
-    for item in filter(None, token.split("\t")):
-        at = last_unescaped(item, ":")
-        name, value = (unescape(item, ":"), "") if at < 0 else (unescape(item[:at], ":"), item[at + 1 :])
-        try:
-            attributes[name] = attributes.get(name, 0.0) + (float(value) if value else 1.0)
-        except ValueError as error:
-            raise CorpusError(f"value {value!r} of attribute {name!r}", "a number", *sentence.location) from error
+    for name, weight in weighted(token, sentence.location):
+        attributes[name] = attributes.get(name, 0.0) + weight
     return attributes

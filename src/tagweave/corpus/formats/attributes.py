@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from math import isfinite
+from math import isfinite, nan
 from sys import intern
 from typing import IO
 
@@ -31,31 +31,32 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
         for number, line in enumerate(block, 1):
             field, _, attributes = line.partition("\t")
             location = Location(path, start + number - 1)
-            names = _names(attributes, location)
-            forms.append(intern(names[0] if names else str(number)))
+            named = weighted(attributes, location)
+            forms.append(intern(named[0][0] if named else str(number)))
             labels.append(_candidates(field, location))
             columns.append(attributes)
         layers = {"tag": tuple(labels)}
         yield Sentence(tuple(forms), layers, {ATTRIBUTES: tuple(columns)}, location=Location(path, start))
 
 
-def _names(attributes: str, location: Location) -> list[str]:
-    return [_name(attribute, location) for attribute in attributes.split("\t")] if attributes else []
+def weighted(attributes: str, location: Location) -> list[tuple[str, float]]:
+    """Return the attributes of a token, unescaped, with their weights, 1 where there is none."""
+    return [_weighted(attribute, location) for attribute in attributes.split("\t")] if attributes else []
 
 
-def _name(attribute: str, location: Location) -> str:
+def _weighted(attribute: str, location: Location) -> tuple[str, float]:
     colon = last_unescaped(attribute, ":")
-    name, weight = (attribute, "1") if colon < 0 else (attribute[:colon], attribute[colon + 1 :])
+    name, number = (attribute, "1") if colon < 0 else (attribute[:colon], attribute[colon + 1 :])
     try:
-        is_number = isfinite(float(weight))
+        weight = float(number)
     except ValueError:
-        is_number = False
-    if not is_number:
+        weight = nan
+    if not isfinite(weight):
         expected = "attribute:NUMBER, and \\: for a colon in an attribute"
-        raise CorpusError(f"the weight {weight!r} of {attribute!r}", expected, *location)
+        raise CorpusError(f"the weight {number!r} of {attribute!r}", expected, *location)
     if not name:
         raise CorpusError("an empty attribute", "attributes separated by one tab each", *location)
-    return unescape(name, ":")
+    return unescape(name, ":"), weight
 
 
 def _candidates(field: str, location: Location) -> Candidates:
@@ -73,7 +74,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str = "tag") ->
         labels = layer_to_write(sentence, layer)
         attributes = sentence.columns.get(ATTRIBUTES) or [_escaped(form, ":", sentence) for form in sentence.forms]
         for texts, candidates in zip(attributes, labels, strict=True):
-            _names(texts, sentence.location)
+            weighted(texts, sentence.location)
             if candidates == (UNKNOWN[0],):
                 raise sentence.error(f"the label {UNKNOWN[0]!r}", "labels that do not mean unknown in this format")
             field = "|".join(_escaped(label, ":|", sentence) for label in candidates or ()) or UNKNOWN[0]
