@@ -37,46 +37,15 @@ from numba.misc.appdirs import AppDirs
 
 COMPILING = "compiling what this command needs, for half a minute at most; the next run finds it compiled"
 
-_CLEARED = "\r\x1b[K"
-
 _written: set[str] = set()
-_compiling: list[str] = []
-_kernels: set[str] = set()
-
-
-def _write(text: str) -> None:
-    if sys.stderr is not None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
-
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def say(line: str) -> None:
     """Write a line to standard error, once per process."""
-    if line not in _written:
+    if line not in _written and sys.stderr is not None:
         _written.add(line)
-        _write(f"{_CLEARED if _is_terminal() else ''}tagweave: {line}\n")
-
-
-def begin(name: str) -> None:
-    """Announce that a kernel is being compiled: by a line, or on a terminal by a progress line that disappears."""
-    _compiling.append(name)
-    _kernels.add(name)
-    if _is_terminal():
-        _write(f"{_CLEARED}tagweave: {COMPILING}: {name} ({len(_kernels)}, {time.process_time():.0f} s)")
-    else:
-        say(COMPILING)
-
-
-def end() -> None:
-    """Note that the innermost kernel has been compiled."""
-    if _compiling:
-        _compiling.pop()
-    if _is_terminal() and not _compiling:
-        _write(_CLEARED)
+        sys.stderr.write(f"tagweave: {line}\n")
+        sys.stderr.flush()
 
 
 try:
@@ -185,19 +154,17 @@ class CompiledCode(NullCache):
         key = sig, target_context.codegen().magic_tuple()
         code = self._kept(key)
         if code is None:
-            begin(self._name)
+            say(COMPILING)
             depth = len(ConfigStack())
             _first_writable(lambda folder: take(folder / f"{self._name}-turn", depth))
             code = self._kept(key)  # another process may have compiled it meanwhile
             if code is None:
                 return None
-            end()
             give_back(depth)
         return CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep the code compiled for a signature, if a folder is writable."""
-        end()
         key, code = (sig, cres.codegen.magic_tuple()), cres._reduce()
         try:
             is_kept = _first_writable(lambda folder: self._files(folder).save(key, code))

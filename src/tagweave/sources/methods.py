@@ -68,7 +68,6 @@ from tagweave.sources.options import (
     MajorityOptions,
 )
 from tagweave.sources.reliability import Floats, Prior, Reliability, updated
-from tagweave.structures import CHAIN, ahead
 from tagweave.structures.chain import ChainScores, best_labels
 from tagweave.structures.lockstep import TransitionScores
 
@@ -212,7 +211,6 @@ def aggregate(
         chosen = option_type(**(options or {}))
     except ValueError as error:
         raise SourceError(f"{method}: {error}") from None
-    ahead.begin(CHAIN, np.float64)
     estimate = METHODS[method](answers, chosen, AggregationRun(known or {}, seed, tell))
     best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
     evidence = estimate.objectives[-1] if estimate.objectives else None

@@ -20,7 +20,6 @@ from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.trainer import Objective, Trainer
 from tagweave.models.packing import rounded
-from tagweave.structures import ahead
 from tagweave.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -105,7 +104,6 @@ def prepare(
     encoder: Encoder | None = None,
 ) -> Any:
     """Return the `Problem` of corpora in the structure of the recipe."""
-    ahead.begin(recipe.structure, recipe.dtype)
     problems: Any = import_module(f"tagweave.training.{recipe.structure}_problem")
     return problems.prepare(corpora, recipe, names, encoder)
 
