@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from tagweave.features.rules import ArrayRule, number, whole
+from tagweave.features.rules import ArrayRule, NotNegative, Number, Whole
 from tagweave.learning import loop
 from tagweave.learning.loop import CheckpointError, load_checkpoint, save_checkpoint
 from tagweave.learning.trainer import StateRules, TrainerState
@@ -36,7 +36,7 @@ RULES = StateRules(
         "history": ArrayRule(FLOAT64, (2, 3), -1e18, 1e18),
         "past": ArrayRule(FLOAT64, (2,)),
     },
-    {"pairs": whole(), "rate": number(0)},
+    {"pairs": Whole, "rate": NotNegative},
 )
 BEST = {"weights": np.arange(6, dtype=np.float32) / 2, "score": 0.75, "wait": 2}
 NOTHING = {"weights": None, "score": None, "wait": 0}
@@ -55,7 +55,7 @@ def test_round_trip(numbers: dict[str, float], iteration: int, loss: float, conv
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state"
         save_checkpoint(path, given_state, best, RUN)
-        rules = replace(RULES, numbers=dict.fromkeys(numbers, number()))
+        rules = replace(RULES, numbers=dict.fromkeys(numbers, Number))
         loaded, loaded_best = load_checkpoint(path, RUN, rules)
         assert [each.name for each in Path(folder).iterdir()] == ["state"]
     assert loaded.arrays.keys() == given_state.arrays.keys()

@@ -20,7 +20,7 @@ from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoder import GRAMS
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import packing, storage
+from tagweave.models import memory, packing, storage
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
@@ -347,18 +347,18 @@ def many_labels(count: int) -> ChainModel:
 def test_a_small_file_does_not_get_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `save_model` writes is as large as what it asks for, so that it can be loaded."""
     path, large = tmp_path / "m.model", many_labels(400)
-    monkeypatch.setattr(storage, "_LEAST", 1 << 20)
+    monkeypatch.setattr(memory, "_LEAST", 1 << 20)
     save_model(large, path)
     assert len(load_model(path, ChainModel).space) == 400
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "_LEAST", 1 << 40)
+        patch.setattr(memory, "_LEAST", 1 << 40)
         save_model(large, path)
     assert path.stat().st_size < 20_000
     with pytest.raises(ModelFileError, match=r"400 labels and .* at most 1 MB, what a file of [\d,]+ bytes may ask"):
         load_model(path)
     assert len(describe_model(path)["space"]["names"]) == 400
-    monkeypatch.setattr(storage, "_LEAST", 1 << 40)
-    monkeypatch.setattr(storage, "machine_memory", lambda: 1 << 20)
+    monkeypatch.setattr(memory, "_LEAST", 1 << 40)
+    monkeypatch.setattr(memory, "machine_memory", lambda: 1 << 20)
     with pytest.raises(ModelFileError, match="at most 1 MB, the memory of this machine"):
         load_model(path)
 
@@ -366,7 +366,7 @@ def test_a_small_file_does_not_get_much_memory(tmp_path: Path, monkeypatch: pyte
 def test_models_inside_a_model_count(tmp_path: Path) -> None:
     own, inner = ({"space": {"names": ["x"] * count}, "about": {"space": 3}} for count in (10, 1000))
     outer = {**own, "encoder": {"guide": inner, "taggers": [inner]}}
-    assert storage.needed_bytes(outer, 7) - storage.needed_bytes(own, 7) == 2 * storage.needed_bytes(inner, 0)
+    assert memory.needed_bytes(outer, 7) - memory.needed_bytes(own, 7) == 2 * memory.needed_bytes(inner, 0)
 
 
 # Arrays that processes share

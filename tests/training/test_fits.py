@@ -17,7 +17,7 @@ from tagweave.errors import CorpusError
 from tagweave.kernels.mistakes import StepRule
 from tagweave.learning.loop import TrainingError
 from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.models import storage
+from tagweave.models import memory
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.chain_problem import dev_score, label_space
 from tagweave.training.fit import fit, fit_problem, prepare, return_freed_memory
@@ -299,8 +299,8 @@ def test_training_begins_pointwise_where_most_positions_have_not_one_label() -> 
 
 def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of labels take memory by the square; relations of a parser have a weight for each row of features."""
-    monkeypatch.setattr(storage, "_LEAST", 1 << 20)
-    monkeypatch.setattr(storage, "machine_memory", lambda: 1 << 24)
+    monkeypatch.setattr(memory, "_LEAST", 1 << 20)
+    monkeypatch.setattr(memory, "machine_memory", lambda: 1 << 24)
     text = " ".join(f"w{i}/w{i}" for i in range(300))
     expected = r"f: found 300 labels \('w0', .* expected at most 228 on this machine: .*2 MB.*words taken for labels"
     with pytest.raises(CorpusError, match=expected):

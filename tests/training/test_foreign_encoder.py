@@ -18,9 +18,9 @@ from tagweave.evidence.sequences import Evidence, pointers
 from tagweave.features.columns import value_numbers
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder
-from tagweave.features.rules import BYTES, FLOATS, LARGEST, ArrayRule, Arrays, Description, read_texts, text_array
+from tagweave.features.rules import BYTES, FLOATS, LARGEST, ArrayRule, Arrays, read_texts, text_array
 from tagweave.labels.space import LabelSpace
-from tagweave.models.chain_file import ENCODERS
+from tagweave.models.assembly import ENCODERS
 from tagweave.options import option
 from tagweave.structures import CHAIN
 from tagweave.training.fit import Fitted, fit_problem, prepare
@@ -71,7 +71,7 @@ class VectorEncoder(Encoder):
         return {"vectors.words": ArrayRule(BYTES, (None,)), "vectors.values": values}
 
     @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+    def of_parts(cls, description: Any, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
         return cls(read_texts(arrays["vectors.words"], "vectors.words"), arrays["vectors.values"])
 
 

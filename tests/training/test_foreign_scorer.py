@@ -16,13 +16,14 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import PlanError
 from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
-from tagweave.features.rules import Description, Rule, whole
+from tagweave.features.rules import Description, Whole
 from tagweave.front.description import describe
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.models.chain_file import SCORERS
+from tagweave.models.assembly import SCORERS
 from tagweave.models.packing import Arrays
+from tagweave.models.schema import ChainDescription
 from tagweave.models.scorer import ChainScoring, ScorerParameters
 from tagweave.structures import CHAIN
 from tagweave.structures.chain import ChainGradient
@@ -76,11 +77,18 @@ def _features(encoded: Encoded, first: int, last: int) -> tuple[NDArray[np.int64
     return token[feature >= 0], feature[feature >= 0]
 
 
+class NetworkDescription(ChainDescription):
+    """What a model file says of it."""
+
+    features: Whole
+
+
 @dataclass(frozen=True)
 class Network(ScorerParameters):
     """Two layers over the features of words."""
 
     kind: ClassVar[str] = "network"
+    schema: ClassVar[type[NetworkDescription]] = NetworkDescription
 
     space: LabelSpace
     scheme: TransitionScheme
@@ -111,13 +119,9 @@ class Network(ScorerParameters):
         return {"features": self.features, **super().to_json()}
 
     @classmethod
-    def rules(cls) -> dict[str, Rule]:
-        return {"features": whole(), **super().rules()}
-
-    @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> Network:
-        features, transitions, edges = (description[name] for name in ("features", "transitions", "edges"))
-        return cls(space, cls.scheme_of(arrays), features, transitions, edges)
+    def of_parts(cls, description: NetworkDescription, space: LabelSpace, arrays: Arrays) -> Network:
+        scheme = cls.scheme_of(arrays)
+        return cls(space, scheme, description.features, description.transitions, description.edges)
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
         if len(windows) != self.features:

@@ -14,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError, PlanError
-from tagweave.models.chain_file import check
+from tagweave.models.assembly import check
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe

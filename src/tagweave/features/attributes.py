@@ -18,7 +18,7 @@ from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder, FeatureIndex
-from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Description, read_texts, text_array
+from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, read_texts, text_array
 from tagweave.kernels import hashing
 from tagweave.labels.space import LabelSpace
 
@@ -43,7 +43,7 @@ class AttributeEncoder(Encoder):
         return {"index.codes": ArrayRule(CODES, (None,)), "index.attributes": ArrayRule(BYTES, (None,))}
 
     @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+    def of_parts(cls, description: Any, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
         names = read_texts(arrays["index.attributes"], "index.attributes")
         if len(names) != len(arrays["index.codes"]):
             raise ValueError(f"found {len(names)} attributes, expected {len(arrays['index.codes'])}")

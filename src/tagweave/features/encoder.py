@@ -9,9 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
@@ -28,7 +29,7 @@ from tagweave.features.lookups import (
     LexiconColumns,
     Lookups,
 )
-from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Description, Rule, list_of, text
+from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Schema
 from tagweave.features.subwords import ARRAYS as SUBWORDS
 from tagweave.features.subwords import Subwords
 from tagweave.features.templates import MOST_TEMPLATES, Family, Reach, Templates, seed_of
@@ -43,10 +44,17 @@ _BLOCK = 4096  # sentences hashed at a time, so that all codes (8 bytes) are nev
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
 
+class EncoderDescription(Schema):
+    """What a model file says of an encoder."""
+
+    kind: str
+
+
 class Encoder(ABC):
-    """Turns sentences into features; `models.chain_file.ENCODERS` has every class that a model file may name."""
+    """Turns sentences into features; `models.assembly.ENCODERS` has every class that a model file may name."""
 
     kind: ClassVar[str]  # its name in model files
+    schema: ClassVar[type[EncoderDescription]] = EncoderDescription  # of `to_json`
     has_values: bool = False  # whether features are multiplied with values, not only present or absent
 
     subwords: Subwords | None = None  # the pieces that a network reads beside features
@@ -77,12 +85,7 @@ class Encoder(ABC):
         return {}
 
     @classmethod
-    def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        """The rules for `to_json` without `kind`; `of_model` is the rule for the description of a model inside it."""
-        return {}
-
-    @classmethod
-    def models_in(cls, description: Description) -> dict[str, Description]:
+    def models_in(cls, description: Any) -> dict[str, Any]:
         """Return the descriptions of the models inside it, by the prefix of their arrays."""
         return {}
 
@@ -93,7 +96,7 @@ class Encoder(ABC):
 
     @classmethod
     @abstractmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+    def of_parts(cls, description: Any, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
         """The encoder whose `to_json` and `arrays`, which follow the rules, these are, with the models inside it."""
 
 
@@ -190,10 +193,17 @@ class _Tokens:
     values: list[list[str]]
 
 
+class TemplateDescription(EncoderDescription):
+    """What a model file says of templates."""
+
+    templates: Annotated[list[str], Meta(max_length=MOST_TEMPLATES)]
+
+
 class TemplateEncoder(Encoder):
     """Templates and their feature index (None: a growing one), and what the templates look up."""
 
     kind = "templates"
+    schema = TemplateDescription
 
     def __init__(
         self,
@@ -334,17 +344,15 @@ class TemplateEncoder(Encoder):
         return {"index.codes": self.index.codes(), **self.lookups.arrays()}
 
     @classmethod
-    def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        return {"templates": list_of(text, 0, MOST_TEMPLATES)}
-
-    @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
         looked_up = dict.fromkeys((*LOOKED_UP, *SUBWORDS), ArrayRule(BYTES, (None,))) | VECTORS
         return {"index.codes": GRAMS, **{name: rule for name, rule in looked_up.items() if name in arrays}}
 
     @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
-        templates, index = Templates(tuple(description["templates"])), FeatureIndex.of_codes(arrays["index.codes"])
+    def of_parts(
+        cls, description: TemplateDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]
+    ) -> Self:
+        templates, index = Templates(tuple(description.templates)), FeatureIndex.of_codes(arrays["index.codes"])
         return cls(templates, index, Lookups.of_arrays(arrays))
 
 

@@ -1,23 +1,23 @@
-"""Rules for the values and arrays of a file, and the digest that detects damage to them.
+"""Schemas for the values and arrays of a file, and the digest that detects damage to them.
 
 Kernels do not check their indices, so files are checked when read: every array must have the type, size and range that
-kernels assume, and every value of a description its type. A file may be malicious.
+kernels assume, and every value of a description its type. A file may be malicious. Descriptions are msgspec structs,
+whose `__post_init__` checks what no type says; what they refuse is a `ValueError` with its place.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import numpy as np
+from msgspec import Meta, Struct, ValidationError, convert
 from numpy.typing import NDArray
 
-Rule = Callable[[Any, str], None]
-"""Takes a value and its path in the file; raises `ValueError` unless the value is as expected."""
 Arrays = Mapping[str, NDArray[Any]]
 Description = dict[str, Any]
 """The description of a model in its file, or of a part of it."""
@@ -26,8 +26,26 @@ BOOLEANS, FLOATS, BYTES, CODES = ("bool",), ("float32", "float64"), ("uint8",), 
 POINTERS, CELLS = ("int32", "int64"), ("uint16", "uint32", "uint64")
 LARGEST = 1e18
 """Larger weights could add up to infinity, and infinities to nan."""
-_MANY = 1 << 53
 _SHOWN = 60
+
+Whole = Annotated[int, Meta(ge=0, le=1 << 53)]
+Number = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
+NotNegative = Annotated[float, Meta(ge=0, le=LARGEST)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Name = Annotated[str, Meta(min_length=1)]
+T = TypeVar("T")
+
+
+class Schema(Struct, forbid_unknown_fields=True):
+    """A part of a description: its fields, and no others."""
+
+
+def checked(value: Any, schema: type[T], where: str = "") -> T:
+    """Return a value of a file as its schema. Raises ValueError with the place of what does not fit."""
+    try:
+        return convert(value, schema)
+    except ValidationError as error:
+        raise ValueError(f"{error} of {where}" if where else str(error)) from None
 
 
 def refuse(value: Any, where: str, expected: str) -> NoReturn:
@@ -37,118 +55,10 @@ def refuse(value: Any, where: str, expected: str) -> NoReturn:
     raise ValueError(f"found {shown} at {where or 'the top'}, expected {expected}")
 
 
-# Values of a description
-
-
-def text(value: Any, where: str) -> None:
-    """Accept text, empty or not."""
-    if not isinstance(value, str):
-        refuse(value, where, "text")
-
-
-def name(value: Any, where: str) -> None:
-    """Accept text that is not empty."""
-    if not isinstance(value, str) or not value:
-        refuse(value, where, "a name")
-
-
-def flag(value: Any, where: str) -> None:
-    """Accept true or false."""
-    if not isinstance(value, bool):
-        refuse(value, where, "true or false")
-
-
-def whole(least: int = 0, most: int = _MANY) -> Rule:
-    """Accept a whole number in a range."""
-
-    def rule(value: Any, where: str) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            refuse(value, where, f"a whole number from {least} to {most}")
-
-    return rule
-
-
-def number(least: float = -LARGEST, most: float = LARGEST) -> Rule:
-    """Accept a finite number in a range."""
-
-    def rule(value: Any, where: str) -> None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            refuse(value, where, f"a number from {least:g} to {most:g}")
-
-    return rule
-
-
-def power_of_two(most: int) -> Rule:
-    """Accept a power of two."""
-
-    def rule(value: Any, where: str) -> None:
-        whole(1, most)(value, where)
-        if value & (value - 1):
-            refuse(value, where, "a power of two")
-
-    return rule
-
-
-def one_of(*texts: str) -> Rule:
-    """Accept one of these texts."""
-
-    def rule(value: Any, where: str) -> None:
-        if not isinstance(value, str) or value not in texts:
-            refuse(value, where, f"one of {', '.join(map(repr, texts))}")
-
-    return rule
-
-
-def nullable(own: Rule) -> Rule:
-    """Accept `None`, or what the rule accepts."""
-    return lambda value, where: None if value is None else own(value, where)
-
-
-def list_of(own: Rule, least: int = 0, most: int = _MANY) -> Rule:
-    """Accept a list whose items a rule accepts."""
-
-    def rule(value: Any, where: str) -> None:
-        if not isinstance(value, list) or not least <= len(value) <= most:
-            refuse(value, where, f"a list of {least} or more" if most == _MANY else f"a list of {least} to {most}")
-        for i, each in enumerate(value):
-            own(each, f"{where}[{i}]")
-
-    return rule
-
-
-def distinct(value: Any, where: str) -> None:
-    """Accept a list without repeats."""
-    if len(set(value)) < len(value):
-        refuse(value, where, "each once")
-
-
-def mapping_of(own: Rule) -> Rule:
-    """Accept an object whose values a rule accepts."""
-
-    def rule(value: Any, where: str) -> None:
-        if not isinstance(value, dict):
-            refuse(value, where, "an object")
-        for key, each in value.items():
-            own(each, f"{where}.{key[:_SHOWN]}")
-
-    return rule
-
-
-def record(fields: Mapping[str, Rule], optional: Mapping[str, Rule] = {}, others: bool = False) -> Rule:
-    """Accept an object whose fields the rules accept; with `others`, it may have more."""
-
-    def rule(value: Any, where: str) -> None:
-        if not isinstance(value, dict):
-            refuse(value, where, "an object")
-        if missing := fields.keys() - value.keys():
-            refuse(sorted(value), where, f"a field {min(missing)}")
-        if not others and (more := value.keys() - fields.keys() - optional.keys()):
-            refuse(min(more), where, "no such field")
-        for key, own in {**fields, **optional}.items():
-            if key in value:
-                own(value[key], f"{where}.{key}" if where else key)
-
-    return rule
+def check_distinct(values: Sequence[str], where: str) -> None:
+    """Raise ValueError if a value stands twice."""
+    if len(set(values)) < len(values):
+        refuse(values, where, "each once")
 
 
 def check_unicode(value: Any) -> None:

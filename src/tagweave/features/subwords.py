@@ -17,14 +17,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from tagweave.errors import PlanError
 from tagweave.evidence.sequences import pointers
-from tagweave.features.rules import read_texts, refuse, text_array, whole
+from tagweave.features.rules import checked, read_texts, refuse, text_array
 from tagweave.features.tokenizer_rules import check_tokenizer, enlarges, steps_of
 
 EXTRA = "expected the extra encoders: pip install '.[encoders]' in a checkout of tagweave"
@@ -79,6 +80,11 @@ class Reading(NamedTuple):
     mask: NDArray[np.bool_]  # [R, longest]
     first_piece: Ints  # [n], of every token, as an index into the flattened rows
     piece_count: Ints  # [n], how many pieces it has
+
+
+class _Pieces(Struct):
+    pad_token_id: Annotated[int, Meta(ge=0, le=_LARGEST_SIZE)] | None = None
+    unk_token_id: Annotated[int, Meta(ge=0, le=_LARGEST_SIZE)] | None = None
 
 
 @dataclass(frozen=True)
@@ -140,9 +146,7 @@ class Subwords:
                 "found a network without `model_type`, expected the config.json of a model of transformers"
             )
         settings = _harmless(settings, "config.json")
-        for name in ("pad_token_id", "unk_token_id"):
-            if settings.get(name) is not None:
-                whole(0, _LARGEST_SIZE)(settings[name], f"config.json {name}")
+        checked(settings, _Pieces, "config.json")
         return settings
 
     @cached_property
@@ -280,7 +284,9 @@ def _harmless(settings: Mapping[str, Any], where: str, depth: int = 0) -> dict[s
             continue
         place = f"{where} {name}"
         if isinstance(value, int) and not isinstance(value, bool):
-            whole(-_LARGEST_SIZE, _MOST_LAYERS if "layer" in name else _LARGEST_SIZE)(value, place)
+            most = _MOST_LAYERS if "layer" in name else _LARGEST_SIZE
+            if not -_LARGEST_SIZE <= value <= most:
+                refuse(value, place, f"a whole number from {-_LARGEST_SIZE} to {most}")
         if isinstance(value, dict):
             if depth >= _MOST_NESTED:
                 refuse(name, where, "few levels")

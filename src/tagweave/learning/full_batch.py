@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.rules import LARGEST, ArrayRule, number, whole
+from tagweave.features.rules import LARGEST, ArrayRule, NotNegative, Whole
 from tagweave.kernels import weight_vectors
 from tagweave.kernels.weight_vectors import dot
 from tagweave.learning.trainer import (
@@ -116,7 +116,7 @@ class ConjugateGradient(Learner):
 
     def rules(self, objective: Objective) -> StateRules:
         weights = state_weights(objective)
-        return StateRules(dict.fromkeys(("weights", "gradient", "direction"), weights), {"length": number(0)})
+        return StateRules(dict.fromkeys(("weights", "gradient", "direction"), weights), {"length": NotNegative})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One line search, and the next direction."""
@@ -228,7 +228,7 @@ class LBFGS(Learner):
             "reach": ArrayRule(("float64",), (rows,), -_MOST, _MOST),
             "past": ArrayRule(("float64",), (self.period,)),
         }
-        return StateRules(arrays, {"pairs": whole()})
+        return StateRules(arrays, {"pairs": Whole})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One line search along the quasi-Newton direction."""

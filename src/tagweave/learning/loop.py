@@ -13,32 +13,38 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from tagweave.corpus.files import whole_file
 from tagweave.errors import TagweaveError
-from tagweave.features.rules import check_arrays, digest_of, flag, mapping_of, nullable, number, record, text, whole
+from tagweave.features.rules import Number, Schema, check_arrays, checked, digest_of, refuse
 from tagweave.learning.run import SILENT, Iteration, ProgressCallback, Run
 from tagweave.learning.trainer import Objective, StateRules, Trainer, TrainerState, Watch
 
 SHARE = 0.03
 """Of the time of training, what writing may take: 120 MB are written every five seconds."""
 
-_HEAD = record(
-    {
-        "run": text,
-        "numbers": mapping_of(number()),
-        "iteration": whole(0, 1 << 31),
-        "loss": number(-1e300, 1e300),
-        "converged": flag,
-        "best": record({"score": nullable(number()), "wait": whole(0, 1 << 31)}),
-    }
-)
+_Count = Annotated[int, Meta(ge=0, le=1 << 31)]
+
+
+class _Best(Schema):
+    score: Number | None
+    wait: _Count
+
+
+class _Head(Schema):
+    run: str
+    numbers: dict[str, Number]
+    iteration: _Count
+    loss: Annotated[float, Meta(ge=-1e300, le=1e300)]
+    converged: bool
+    best: _Best
 
 
 class CheckpointError(TagweaveError):
@@ -107,17 +113,19 @@ def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerSta
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
         if data.pop("digest") != digest_of(data, arrays):
             raise ValueError("its digest does not match its content")
-        _HEAD(data, "")
-        if data["run"] != run:
+        head = checked(data, _Head)
+        if head.run != run:
             raise CheckpointError(f"{path}: a checkpoint of another training run; delete it to start anew")
-        record(rules.numbers)(data["numbers"], "numbers")
+        if data["numbers"].keys() != rules.numbers.keys():
+            refuse(sorted(data["numbers"]), "numbers", f"{sorted(rules.numbers)}")
+        numbers = {name: checked(data["numbers"][name], kind, name) for name, kind in rules.numbers.items()}
         needed = {f"state.{name}": rule for name, rule in rules.arrays.items()}
-        if data["best"]["score"] is not None:
+        if head.best.score is not None:
             needed["best.weights"] = rules.arrays["weights"]
         check_arrays(arrays, needed)
-        own = {name: arrays[f"state.{name}"] for name in rules.arrays}
-        state = TrainerState(own, data["numbers"], data["iteration"], float(data["loss"]), data["converged"])
-        return state, {**data["best"], "weights": arrays.get("best.weights")}
+        of_state = {name: arrays[f"state.{name}"] for name in rules.arrays}
+        state = TrainerState(of_state, numbers, head.iteration, head.loss, head.converged)
+        return state, {"score": head.best.score, "wait": head.best.wait, "weights": arrays.get("best.weights")}
     except CheckpointError:
         raise
     except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.rules import LARGEST, ArrayRule, whole
+from tagweave.features.rules import LARGEST, ArrayRule, Whole
 from tagweave.kernels import mistakes
 from tagweave.kernels.mistakes import StepRule
 from tagweave.learning.trainer import (
@@ -77,7 +77,7 @@ class LazilyAveraged(MistakeDriven):
 
     def rules(self, objective: DecodingObjective) -> StateRules:
         totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
-        return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
+        return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": Whole})
 
     def result(self, state: TrainerState) -> Floats:
         """Return the mean of the weights over all steps."""
@@ -193,7 +193,7 @@ class AROW(MistakeDriven):
     def rules(self, objective: DecodingObjective) -> StateRules:
         """As `start` makes them; variances are positive, since steps divide by them."""
         variances = ArrayRule(("float64",), (objective.size,), 1e-38, LARGEST)
-        return StateRules({"weights": state_weights(objective), "variances": variances}, {"step": whole()})
+        return StateRules({"weights": state_weights(objective), "variances": variances}, {"step": Whole})
 
     @property
     def rule(self) -> StepRule:

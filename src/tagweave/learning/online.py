@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.rules import number, whole
+from tagweave.features.rules import NotNegative, Whole
 from tagweave.kernels import weight_vectors
 from tagweave.learning.trainer import UNWATCHED, Learner, Objective, StateRules, TrainerState, Watch, state_weights
 
@@ -59,7 +59,7 @@ class AdaGrad(Learner):
         """As `start` makes them; squares are positive, since steps divide by their roots."""
         weights = state_weights(objective)
         arrays = {"weights": weights, "squares": replace(weights, least=1e-38)}
-        return StateRules({**arrays, "sum": weights} if self.average_from else arrays, {"summed": whole()})
+        return StateRules({**arrays, "sum": weights} if self.average_from else arrays, {"summed": Whole})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
@@ -117,7 +117,7 @@ class SGD(Learner):
         return TrainerState({"weights": weights}, {"rate": rate, "step": 0})
 
     def rules(self, objective: Objective) -> StateRules:
-        return StateRules({"weights": state_weights(objective)}, {"rate": number(0), "step": whole()})
+        return StateRules({"weights": state_weights(objective)}, {"rate": NotNegative, "step": Whole})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))

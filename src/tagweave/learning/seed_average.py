@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.rules import ArrayRule, Rule, whole
+from tagweave.features.rules import ArrayRule, Whole
 from tagweave.learning.trainer import UNWATCHED, StateRules, Trainer, TrainerState, Watch
 
 Floats = NDArray[Any]
@@ -61,11 +61,11 @@ class SeedAverage:
     def rules(self, objective: Any) -> StateRules:
         """Those of every trainer, and the number of its iterations."""
         arrays: dict[str, ArrayRule] = {}
-        numbers: dict[str, Rule] = {}
+        numbers: dict[str, Any] = {}
         for k, trainer in enumerate(self.trainers):
             own = trainer.rules(objective)
             arrays |= {_name(k, name): rule for name, rule in own.arrays.items()}
-            numbers |= {_name(k, name): rule for name, rule in {**own.numbers, _ITERATION: whole()}.items()}
+            numbers |= {_name(k, name): rule for name, rule in {**own.numbers, _ITERATION: Whole}.items()}
         return StateRules(arrays, numbers)
 
     def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:

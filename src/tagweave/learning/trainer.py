@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.rules import LARGEST, ArrayRule, Rule
+from tagweave.features.rules import LARGEST, ArrayRule
 from tagweave.kernels.mistakes import StepRule
 from tagweave.kernels.weight_vectors import dot
 
@@ -94,7 +94,7 @@ class StateRules:
     """Requirements of a trainer on the arrays and numbers of a state read from a file."""
 
     arrays: Mapping[str, ArrayRule] = field(default_factory=dict)
-    numbers: Mapping[str, Rule] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)  # the type of each, such as `rules.Whole`
 
 
 @dataclass

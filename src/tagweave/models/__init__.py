@@ -2,5 +2,5 @@
 
 Scorers and objectives of chains and trees, the predictors that apply models to sentences, models whose features come
 from other models (`guide`), faster ways to the same answers (`word_rows`, `pair_tables`), and files
-(`storage`, `packing`, `chain_file`, `tree_file`).
+(`storage`, `packing`, `schema`, `assembly`).
 """

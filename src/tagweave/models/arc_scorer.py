@@ -1,7 +1,7 @@
 """Base classes of scorers of arcs, and the linear one: sums of weights of template features, hashed into a table.
 
 Another scorer of arcs is a file with a subclass of `ArcParameters` and one of `ArcScoring`, and a line in `ARC_SCORERS`
-(`tree_file`).
+(`assembly`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoded_arcs import EncodedArcs
-from tagweave.features.rules import Description, Rule, power_of_two
 from tagweave.kernels import arc_features, arcs
+from tagweave.models.schema import Rows, TreeDescription, check_power_of_two
 from tagweave.models.scorer import Blocks, Floats, Parameters
 from tagweave.structures.tree import TreeBatch, layout
-
-ROWS = power_of_two(1 << 30)
-"""The rule for a number of rows."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ class ArcParameters(Parameters):
 
     @classmethod
     @abstractmethod
-    def of_parts(cls, description: Description, templates: ArcTemplates) -> ArcParameters:
+    def of_parts(cls, description: Any, templates: ArcTemplates) -> ArcParameters:
         """The parameters whose `to_json`, which follows the rules, this is."""
 
     def batch(self, encoded: EncodedArcs, first: int, last: int) -> ArcBatch:
@@ -105,11 +102,22 @@ class ArcParameters(Parameters):
         return ArcBatch(evidence, cells, pair_ptr, first, last, codes, paths)
 
 
+class ArcDescription(TreeDescription):
+    """A parser with a linear scorer of arcs."""
+
+    rows: Rows
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_power_of_two(self.rows, "rows")
+
+
 @dataclass(frozen=True)
 class ArcFeatures(ArcParameters):
     """The parameters of the linear scorer: templates, and a power of two of rows to which features are hashed."""
 
     kind: ClassVar[str] = "linear"
+    schema: ClassVar[type[ArcDescription]] = ArcDescription
 
     templates: ArcTemplates
     rows: int
@@ -154,12 +162,8 @@ class ArcFeatures(ArcParameters):
         return {"rows": self.rows}
 
     @classmethod
-    def rules(cls) -> dict[str, Rule]:
-        return {"rows": ROWS}
-
-    @classmethod
-    def of_parts(cls, description: dict[str, Any], templates: ArcTemplates) -> ArcFeatures:
-        return cls(templates, description["rows"])
+    def of_parts(cls, description: ArcDescription, templates: ArcTemplates) -> ArcFeatures:
+        return cls(templates, description.rows)
 
 
 @dataclass(frozen=True)

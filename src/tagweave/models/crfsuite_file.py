@@ -33,7 +33,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
-from tagweave.models.storage import check_labels_of_file
+from tagweave.models.memory import check_labels_of_file
 
 GUIDELINE = "label"
 _CODE_BITS = 40

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
@@ -29,8 +30,8 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.columns import LIST_COLUMNS
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import Encoder, TemplateEncoder
-from tagweave.features.rules import ArrayRule, Arrays, Description, Rule, list_of, number, record
+from tagweave.features.encoder import Encoder, TemplateDescription, TemplateEncoder
+from tagweave.features.rules import ArrayRule, Arrays, Schema, Share
 from tagweave.features.templates import Templates
 from tagweave.labels.space import LabelSpace, is_wildcard
 from tagweave.models.chain import ChainModel
@@ -63,10 +64,6 @@ class CascadeEncoder(Encoder):
         return arrays
 
     @classmethod
-    def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        return TemplateEncoder.rules(of_model)
-
-    @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
         return TemplateEncoder.array_rules(arrays)
 
@@ -94,6 +91,20 @@ def likely_tags(
     return likely
 
 
+Models = Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=MOST_MODELS)]
+
+
+class _Proposals(Schema):
+    models: Models
+    threshold: Share
+
+
+class ProposingDescription(TemplateDescription):
+    """Templates, and what proposes the candidates."""
+
+    proposals: _Proposals
+
+
 class ProposingEncoder(CascadeEncoder):
     """Templates, and candidate labels: tags that a model of each side of the space finds probable.
 
@@ -101,6 +112,7 @@ class ProposingEncoder(CascadeEncoder):
     """
 
     kind = "proposing"
+    schema = ProposingDescription
 
     def __init__(
         self, encoder: TemplateEncoder, space: LabelSpace, models: Sequence[ChainModel], threshold: float
@@ -136,20 +148,17 @@ class ProposingEncoder(CascadeEncoder):
         return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
 
     @classmethod
-    def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        proposals = record({"models": list_of(of_model, 1, MOST_MODELS), "threshold": number(0, 1)})
-        return {**super().rules(of_model), "proposals": proposals}
+    def models_in(cls, description: ProposingDescription) -> dict[str, Any]:
+        return {f"proposals.{i}": model for i, model in enumerate(description.proposals.models)}
 
     @classmethod
-    def models_in(cls, description: Description) -> dict[str, Description]:
-        return {f"proposals.{i}": each for i, each in enumerate(description["proposals"]["models"])}
-
-    @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+    def of_parts(
+        cls, description: ProposingDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]
+    ) -> Self:
         if guidelines_of(models) != tuple(side.guideline for side in space.sides):
             raise ValueError("models of other guidelines than the sides of the label space")
         encoder = TemplateEncoder.of_parts(description, space, arrays, ())
-        return cls(encoder, space, models, float(description["proposals"]["threshold"]))
+        return cls(encoder, space, models, description.proposals.threshold)
 
 
 def guidelines_of(models: Sequence[ChainModel]) -> tuple[str, ...]:
@@ -184,6 +193,12 @@ def guide_templates(guideline: str, base: Templates | None = None) -> tuple[str,
     return (*labels, *(f"form[{offset}] {here}" for offset in (-1, 0, 1)))
 
 
+class GuidedDescription(TemplateDescription):
+    """Templates and a guide."""
+
+    guide: dict[str, Any]
+
+
 class GuidedEncoder(CascadeEncoder):
     """Templates over tokens and over the labels that another model gives them.
 
@@ -193,6 +208,7 @@ class GuidedEncoder(CascadeEncoder):
     """
 
     kind = "guided"
+    schema = GuidedDescription
 
     def __init__(self, encoder: Encoder, guide: ChainModel) -> None:
         super().__init__(encoder, {"guide": guide})
@@ -222,15 +238,11 @@ class GuidedEncoder(CascadeEncoder):
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
 
     @classmethod
-    def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        return {**super().rules(of_model), "guide": of_model}
+    def models_in(cls, description: GuidedDescription) -> dict[str, Any]:
+        return {"guide": description.guide}
 
     @classmethod
-    def models_in(cls, description: Description) -> dict[str, Description]:
-        return {"guide": description["guide"]}
-
-    @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+    def of_parts(cls, description: GuidedDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
         return cls(TemplateEncoder.of_parts(description, space, arrays, ()), *models)
 
 

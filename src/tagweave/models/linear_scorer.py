@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.features.rules import BOOLEANS, CELLS, POINTERS, ArrayRule, Description, Rule, flag, list_of, refuse
+from tagweave.features.rules import BOOLEANS, CELLS, POINTERS, ArrayRule, Description, refuse
 from tagweave.kernels import perceptron as kernels
 from tagweave.kernels import weight_vectors
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout, check_layout
 from tagweave.models.packing import Arrays
+from tagweave.models.schema import ChainDescription
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
 from tagweave.structures.chain import ChainGradient
 from tagweave.structures.lockstep import TransitionScores
@@ -159,11 +160,23 @@ class LinearScoring(ChainScoring):
                 view.add_table_gradient(encoded)
 
 
+class LinearDescription(ChainDescription):
+    """A chain model with a linear scorer."""
+
+    weighted: list[bool]  # whether each view has weights
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.weighted) != len(self.space.views) or not any(self.weighted):
+            refuse(self.weighted, "weighted", "one for each view, and one that has weights")
+
+
 @dataclass(frozen=True)
 class ChainParameters(ScorerParameters):
     """The parameters of the linear scorer: the label space of a chain model and the layout of its weights."""
 
     kind: ClassVar[str] = "linear"
+    schema: ClassVar[type[LinearDescription]] = LinearDescription
 
     space: LabelSpace  # the labels and their views
     # one for each view; a view with `None` has no weights, and serves evidence and output alone
@@ -233,37 +246,27 @@ class ChainParameters(ScorerParameters):
         return {"weighted": [layout is not None for layout in self.layouts], **super().to_json()}
 
     @classmethod
-    def rules(cls) -> dict[str, Rule]:
-        return {"weighted": list_of(flag), **super().rules()}
-
-    @classmethod
-    def check(cls, description: Description, where: str) -> None:
-        weighted, views = description["weighted"], description["space"]["views"]
-        if len(weighted) != len(views) or not any(weighted):
-            refuse(weighted, f"{where}weighted", "one for each view, and one that has weights")
-
-    @classmethod
-    def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
+    def array_rules(cls, description: LinearDescription, arrays: Arrays) -> dict[str, ArrayRule]:
         rules, weighted = super().array_rules(description, arrays), 0
-        for i, (view, has) in enumerate(zip(description["space"]["views"], description["weighted"], strict=True)):
+        for i, (view, has) in enumerate(zip(description.space.views, description.weighted, strict=True)):
             if has:
                 rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (None,), is_pointer=True)
                 rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
                 if "observed.0" in arrays:
-                    rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
+                    rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view.names),) * 2)
                 weighted += 1
         return rules
 
     @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> ChainParameters:
-        weighted = description["weighted"]
+    def of_parts(cls, description: LinearDescription, space: LabelSpace, arrays: Arrays) -> ChainParameters:
+        weighted = description.weighted
         layouts = tuple(
             Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) if has_weights else None
             for i, has_weights in enumerate(weighted)
         )
         observed = tuple(arrays[f"observed.{i}"] for i in range(sum(weighted))) if "observed.0" in arrays else None
-        transitions, edges = description["transitions"], description["edges"]
-        return cls(space, layouts, cls.scheme_of(arrays), transitions, edges, observed)
+        scheme = cls.scheme_of(arrays)
+        return cls(space, layouts, scheme, description.transitions, description.edges, observed)
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
         for view, layout in self.weighted:

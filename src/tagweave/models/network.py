@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from tagweave.errors import PlanError
 from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
-from tagweave.features.rules import ArrayRule, Description, Rule, one_of
+from tagweave.features.rules import ArrayRule, Description, refuse
 from tagweave.features.subwords import EXTRA, POOLING, NetworkError, Reading, Subwords, refusing
 from tagweave.features.word_vectors import WordVectors, encoder_in
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, LinearDescription
 from tagweave.models.packing import Arrays
 from tagweave.models.pretrained import blueprint, pretrained, quiet, stored_weights
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
@@ -81,11 +81,23 @@ def module_of(subwords: Subwords, most: int) -> Module:
     return Module(module, plan.shapes, plan.width)
 
 
+class NetworkDescription(LinearDescription):
+    """A chain model with a network beside features."""
+
+    pooling: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pooling not in POOLING:
+            refuse(self.pooling, "pooling", f"one of {', '.join(POOLING)}")
+
+
 @dataclass(frozen=True)
 class NetworkParameters(ScorerParameters):
     """The parameters of features and of a network."""
 
     kind: ClassVar[str] = "network"
+    schema: ClassVar[type[NetworkDescription]] = NetworkDescription
 
     linear: ChainParameters
     subwords: Subwords
@@ -197,27 +209,19 @@ class NetworkParameters(ScorerParameters):
     def to_json(self) -> Description:
         return {"pooling": self.pooling, **self.linear.to_json()}
 
-    @classmethod
-    def rules(cls) -> dict[str, Rule]:
-        return {"pooling": one_of(*POOLING), **ChainParameters.rules()}
-
     def arrays(self) -> Arrays:
         return self.linear.arrays()
 
     @classmethod
-    def check(cls, description: Description, where: str) -> None:
-        ChainParameters.check(description, where)
-
-    @classmethod
-    def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
+    def array_rules(cls, description: NetworkDescription, arrays: Arrays) -> dict[str, ArrayRule]:
         return ChainParameters.array_rules(description, arrays)
 
     @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> NetworkParameters:
+    def of_parts(cls, description: NetworkDescription, space: LabelSpace, arrays: Arrays) -> NetworkParameters:
         if (subwords := encoder_in(arrays)) is None:
             raise ValueError("found a network without its configuration, expected it among the arrays")
         linear = ChainParameters.of_parts(description, space, arrays)
-        found = cls(linear, subwords, description["pooling"], most=len(arrays["weights"]))
+        found = cls(linear, subwords, description.pooling, most=len(arrays["weights"]))
         found.module  # noqa: B018 - whatever does not fit is refused here
         return found
 

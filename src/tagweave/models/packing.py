@@ -20,12 +20,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import DTypeLike, NDArray
 
 from tagweave.corpus.files import whole_file
+from tagweave.features.rules import Schema, checked
 from tagweave.models.mapped_files import MappedArrays, mark_used, remove_old
 
 if sys.version_info >= (3, 14):
@@ -51,6 +53,30 @@ _LINE = 64  # bytes of a cache line
 _FINER = 5  # powers of two between the mean size of a weight and the grid
 _NORMAL = 126  # powers of two up to this one, and their inverses, are float32: multiplying takes a tenth of `ldexp`
 _KEPT = 4  # models whose arrays stay in the folder, those used last
+
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Form(Schema):
+    """How the bytes of an array are stored."""
+
+    dtype: str
+    shape: list[Count]
+    lengths: list[Count]
+    step: Annotated[int, Meta(ge=_STEPS.start, lt=_STEPS.stop)] | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            numbers = self.numbers
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        if numbers.char not in _TYPES or not numbers.isnative or (self.step is not None and numbers != np.float32):
+            raise ValueError(f"found numbers of the type {numbers}, expected others")
+
+    @property
+    def numbers(self) -> np.dtype[Any]:
+        return np.dtype(self.dtype)
 
 
 def pack(arrays: Arrays, compressed: bool = True) -> tuple[dict[str, Any], Arrays]:
@@ -111,39 +137,30 @@ def _pieces(plane: Bytes, compressed: bool) -> Iterator[bytes]:
 
 def unpack(forms: dict[str, Any], packed: Arrays) -> Arrays:
     """Return the arrays that were given to `pack`."""
-    if forms.keys() != packed.keys():
+    checked_forms = checked(forms, dict[str, Form], "arrays")
+    if checked_forms.keys() != packed.keys():
         raise ValueError("other arrays than the description has")
-    shapes = {name: _shape(form) for name, form in forms.items()}
-    return {name: _unpacked(name, forms[name], *shapes[name], packed[name]) for name in forms}
+    return {name: _unpacked(name, form, packed[name]) for name, form in checked_forms.items()}
 
 
 def unpacked_bytes(forms: dict[str, Any]) -> int:
     """Return how many bytes `unpack` would give."""
-    return sum(dtype.itemsize * math.prod(shape) for dtype, shape in map(_shape, forms.values()))
+    return sum(
+        form.numbers.itemsize * math.prod(form.shape) for form in checked(forms, dict[str, Form], "arrays").values()
+    )
 
 
-def _shape(form: dict[str, Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    dtype, shape = np.dtype(str(form["dtype"])), form["shape"]
-    if dtype.char not in _TYPES or not dtype.isnative:
-        raise ValueError(f"numbers of the type {dtype}")
-    if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
-        raise ValueError(f"an array of the shape {shape!r}")
-    return dtype, tuple(shape)
-
-
-def _unpacked(
-    name: str, form: dict[str, Any], dtype: np.dtype[Any], shape: tuple[int, ...], content: Bytes
-) -> NDArray[Any]:
-    source, size = _Pieces(form["lengths"], content), math.prod(shape)
-    if "step" in form:
-        flat = source.multiples(size, form["step"], dtype)
+def _unpacked(name: str, form: Form, content: Bytes) -> NDArray[Any]:
+    source, size, dtype = _Pieces(form.lengths, content), math.prod(form.shape), form.numbers
+    if form.step is not None:
+        flat = source.multiples(size, form.step)
     else:
         flat = source.numbers(size, dtype)
         if _rises(name, dtype):
             flat = np.cumsum(flat, dtype=dtype)
     if source.has_more():
         raise ValueError("more pieces than the shape has")
-    return flat.reshape(shape)
+    return flat.reshape(form.shape)
 
 
 class _Pieces:
@@ -152,15 +169,11 @@ class _Pieces:
     def __init__(self, lengths: list[int], content: Bytes) -> None:
         if content.dtype != np.uint8 or content.ndim != 1:
             raise ValueError(f"bytes {content.dtype}{list(content.shape)}")
-        if not isinstance(lengths, list) or not all(type(length) is int and length >= 0 for length in lengths):
-            raise ValueError("pieces of other lengths than numbers from 0 on")
         if sum(lengths) != len(content):
             raise ValueError(f"{len(content)} bytes in pieces of {sum(lengths)}")
         self._lengths, self._content, self._at = iter(lengths), content.data, 0
 
-    def multiples(self, size: int, step: int, dtype: np.dtype[Any]) -> NDArray[np.float32]:
-        if type(step) is not int or step not in _STEPS or dtype != np.float32:
-            raise ValueError(f"multiples of 2^{step} as {dtype}")
+    def multiples(self, size: int, step: int) -> NDArray[np.float32]:
         weights, unit, far = aligned_zeros(size, np.float32), np.float32(2.0**step), []
         for low in range(0, size, _PIECE):
             own = weights[low : low + _PIECE]

@@ -26,8 +26,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import Encoder, TemplateEncoder
-from tagweave.features.rules import Arrays, Description, Rule, list_of, nullable
+from tagweave.features.encoder import Encoder, TemplateDescription, TemplateEncoder
+from tagweave.features.rules import Arrays
 from tagweave.labels.coding import (
     certain_starts,
     joined,
@@ -41,7 +41,7 @@ from tagweave.labels.coding import (
 from tagweave.labels.space import LabelSpace
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import MOST_MODELS, CascadeEncoder, GuidedEncoder, guidelines_of, labels_of
+from tagweave.models.guide import CascadeEncoder, GuidedEncoder, Models, guidelines_of, labels_of
 
 
 def piece_column(guideline: str) -> str:
@@ -55,6 +55,13 @@ def piece_templates(guideline: str) -> tuple[str, ...]:
     return (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
 
 
+class PieceDescription(TemplateDescription):
+    """Templates, taggers that cut the text, and the guide of the templates, if they have one."""
+
+    guide: dict[str, Any] | None
+    taggers: Models
+
+
 class PieceEncoder(CascadeEncoder):
     """Templates over pieces, and taggers of characters in one coding that cut them.
 
@@ -63,6 +70,7 @@ class PieceEncoder(CascadeEncoder):
     """
 
     kind = "pieces"
+    schema = PieceDescription
 
     def __init__(self, encoder: Encoder, taggers: Sequence[ChainModel], others: Sequence[str] = ()) -> None:
         """Make the encoder; `others` are further guidelines of the model, whose words a segmenter does not know."""
@@ -177,25 +185,21 @@ class PieceEncoder(CascadeEncoder):
         return {"guide": None, **self.encoder.to_json(), "kind": self.kind, "taggers": taggers}
 
     @classmethod
-    def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        taggers = list_of(of_model, 1, MOST_MODELS)
-        return {**super().rules(of_model), "guide": nullable(of_model), "taggers": taggers}
+    def models_in(cls, description: PieceDescription) -> dict[str, Any]:
+        guide = {} if description.guide is None else {"guide": description.guide}
+        return {**guide, **{f"taggers.{i}": tagger for i, tagger in enumerate(description.taggers)}}
 
     @classmethod
-    def models_in(cls, description: Description) -> dict[str, Description]:
-        guide = GuidedEncoder.models_in(description) if description["guide"] else {}
-        return {**guide, **{f"taggers.{i}": each for i, each in enumerate(description["taggers"])}}
-
-    @classmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
-        guide, taggers = (models[:1], models[1:]) if description["guide"] else ((), models)
+    def of_parts(cls, description: PieceDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        guide, taggers = (models[:1], models[1:]) if description.guide is not None else ((), models)
         if space.guidelines[:1] != guidelines_of(taggers)[:1]:
             raise ValueError("taggers the first of which is of another guideline than the model of pieces")
         names = space.views[0].names
         if len(taggers) == 1 and any(whole_words((name,), taggers[0].coding) != (name,) for name in names):
             raise ValueError("labels of parts of words, and a segmenter, which cuts whole ones")
-        kind = GuidedEncoder if guide else TemplateEncoder
-        return cls(kind.of_parts(description, space, arrays, guide), taggers, space.guidelines[1:])
+        templates = TemplateEncoder.of_parts(description, space, arrays, ())
+        encoder = GuidedEncoder(templates, *guide) if guide else templates
+        return cls(encoder, taggers, space.guidelines[1:])
 
 
 def words_first(segmenter: ChainModel, tagger: ChainModel) -> ChainModel:

@@ -20,7 +20,7 @@ import numpy as np
 from tagweave.errors import PlanError
 from tagweave.features.rules import refuse
 from tagweave.features.subwords import EXTRA, NetworkError, Subwords, refusing
-from tagweave.models.storage import machine_memory
+from tagweave.models.memory import machine_memory
 
 _WEIGHTS, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")

@@ -1,7 +1,7 @@
 """Base classes of scorers: the parameters that a model keeps, and the scores under a weight vector.
 
 A new scorer is a file with a subclass of `ScorerParameters` and one of `ChainScoring`, and a line in `SCORERS`
-(`chain_file`). Scorers of arcs: `arc_scorer`.
+(`assembly`). Scorers of arcs: `arc_scorer`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.features.rules import BOOLEANS, ArrayRule, Description, Rule, flag
+from tagweave.features.rules import BOOLEANS, ArrayRule, Description
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.packing import Arrays
+from tagweave.models.schema import ChainDescription, ModelDescription
 from tagweave.structures.chain import ChainGradient, ChainScores
 from tagweave.structures.lockstep import TransitionScores
 
@@ -53,6 +54,7 @@ class Parameters(ABC):
     """The parameters of a scorer of any structure: what its weights mean."""
 
     kind: ClassVar[str]  # the name of the scorer in model files
+    schema: ClassVar[type[ModelDescription]]  # of the description of a model with this scorer
 
     @property
     @abstractmethod
@@ -66,11 +68,6 @@ class Parameters(ABC):
     @abstractmethod
     def to_json(self) -> Description:
         """The entries of a model's description that `of_parts` needs, besides the label space or the templates."""
-
-    @classmethod
-    @abstractmethod
-    def rules(cls) -> dict[str, Rule]:
-        """The rules for `to_json`."""
 
 
 class ChainScoring(ABC):
@@ -134,6 +131,8 @@ class CalibratedScoring(ChainScoring):
 class ScorerParameters(Parameters):
     """The parameters of a scorer of chains."""
 
+    schema = ChainDescription
+
     space: LabelSpace  # the labels and their views
     scheme: TransitionScheme  # the transitions that the coding of the labels allows
     transitions: bool  # whether labels depend on their neighbours; if not, every position is classified by itself
@@ -175,22 +174,14 @@ class ScorerParameters(Parameters):
     def to_json(self) -> Description:
         return {"transitions": self.transitions, "edges": self.edges}
 
-    @classmethod
-    def rules(cls) -> dict[str, Rule]:
-        return {"transitions": flag, "edges": flag}
-
     def arrays(self) -> Arrays:
         """The arrays of a model file, by name, without the weights."""
         return {f"scheme.{part}": getattr(self.scheme, part) for part in _OF_SCHEME}
 
     @classmethod
-    def check(cls, description: Description, where: str) -> None:
-        """Raise ValueError if entries of a description do not fit together; each by itself follows its rule."""
-
-    @classmethod
-    def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
+    def array_rules(cls, description: Any, arrays: Arrays) -> dict[str, ArrayRule]:
         """The rules for `arrays`."""
-        labels = len(description["space"]["names"])
+        labels = len(description.space.names)
         return {f"scheme.{part}": ArrayRule(BOOLEANS, (labels,) * axes) for part, axes in _OF_SCHEME.items()}
 
     @staticmethod
@@ -200,7 +191,7 @@ class ScorerParameters(Parameters):
 
     @classmethod
     @abstractmethod
-    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> ScorerParameters:
+    def of_parts(cls, description: Any, space: LabelSpace, arrays: Arrays) -> ScorerParameters:
         """The parameters whose `to_json` and `arrays`, which follow the rules, these are."""
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:

@@ -28,11 +28,11 @@ from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.memory import check_labels
 from tagweave.models.network import NetworkParameters
 from tagweave.models.objective import BLOCK, ChainObjective
 from tagweave.models.pieces import of_pieces, piece_lengths
 from tagweave.models.scorer import ScorerParameters
-from tagweave.models.storage import check_labels
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.fit import Floats, Problem
 from tagweave.training.recipe import Recipe

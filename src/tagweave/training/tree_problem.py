@@ -42,8 +42,8 @@ from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
 from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.memory import check_labels
 from tagweave.models.packing import rounded
-from tagweave.models.storage import check_labels
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.training.chain_problem import weighted_sentence

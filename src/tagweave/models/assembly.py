@@ -1,0 +1,162 @@
+"""Models in files: the rules for their arrays, and the model assembled from a description and its arrays.
+
+| array | type | shape | entries |
+|---|---|---|---|
+| `weights` | float | all parts of `ChainParameters` | finite |
+| `scheme.transition`, `.start`, `.end` | bool | [Y, Y], [Y], [Y] | |
+| `observed.V` | bool | [T, T] | all views with weights, or none |
+| `layout.V.ptr` | int | [F + 1] | 0, never falling, to the size of `cell`; dense: the sums of window * T |
+| `layout.V.cell` | unsigned | [ptr[F]], or none: dense | below window * T of their feature |
+| `index.codes` | uint64 | [F] | distinct; their highest bits are windows, 1 to 15 (`kernels.hashing`) |
+| `index.attributes` | uint8 | | JSON: F names |
+| `lexicon.words` | uint8 | | JSON: words |
+| `gazetteer.entries` | uint8 | | JSON: lines of a gazetteer |
+| `clusters.words` | uint8 | | JSON: bit strings with their words |
+| `subwords.config`, `.tokenizer` | uint8 | | JSON: the configuration of a network, and its pieces of words |
+| `vectors.words`, `.table` | uint8, float | [1 + words, H] | JSON: words; a vector for unknown words and for each |
+| `weights` of a parser | float | [rows * 8] | finite |
+| `relation_weights` | float | [relation rows, relations] | finite |
+
+with Y labels, T tags of a view V, F features; rows are powers of two, since hashes are cut to bits. The names of a
+nested model's arrays begin with the name of the part. Files are not trusted: parts that do not fit are refused.
+
+A new scorer takes a line in `SCORERS` or `ARC_SCORERS`, a new encoder one in `ENCODERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from msgspec import UNSET, Struct
+
+from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.encoder import Encoder, EncoderDescription, TemplateEncoder
+from tagweave.features.rules import FLOATS, ArrayRule, check_arrays, checked, refuse, weights_of
+from tagweave.labels.space import LabelSpace
+from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.arc_scorer import ArcFeatures, ArcParameters
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import GuidedEncoder, ProposingEncoder
+from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.network import NetworkParameters
+from tagweave.models.packing import Arrays, unnested
+from tagweave.models.pieces import PieceEncoder
+from tagweave.models.schema import ChainDescription, ModelDescription, TreeDescription
+from tagweave.models.scorer import Parameters, ScorerParameters
+from tagweave.models.tree import TreeModel
+from tagweave.structures import CHAIN, TREE
+
+SCORERS: dict[str, type[ScorerParameters]] = {scorer.kind: scorer for scorer in (ChainParameters, NetworkParameters)}
+ARC_SCORERS: dict[str, type[ArcParameters]] = {ArcFeatures.kind: ArcFeatures}
+ENCODERS: dict[str, type[Encoder]] = {
+    encoder.kind: encoder
+    for encoder in (TemplateEncoder, AttributeEncoder, GuidedEncoder, ProposingEncoder, PieceEncoder)
+}
+_ALL_SCORERS: dict[str, Mapping[str, type[Parameters]]] = {CHAIN: SCORERS, TREE: ARC_SCORERS}
+C = TypeVar("C")
+
+
+class _Kinds(Struct):
+    kind: str
+    scorer: str
+
+
+class _EncoderKind(Struct):
+    kind: str
+
+
+def described(value: Any, where: str = "") -> ModelDescription:
+    """Return the description of a model as the schema of its scorer says; models inside it stay as they are."""
+    kinds = checked(value, _Kinds, where)
+    scorers = chosen(_ALL_SCORERS, kinds.kind, f"{where}kind")
+    return checked(value, chosen(scorers, kinds.scorer, f"{where}scorer").schema, where)
+
+
+def chosen(classes: Mapping[str, C], name: str, where: str) -> C:
+    """Return what has this name. Raises ValueError if nothing has it."""
+    if name not in classes:
+        refuse(name, where, f"one of {', '.join(map(repr, classes))}")
+    return classes[name]
+
+
+def encoder_of(description: ChainDescription, where: str = "") -> tuple[type[Encoder], EncoderDescription]:
+    """Return the encoder of a model: its class and its description."""
+    value = description.encoder
+    kind = chosen(ENCODERS, checked(value, _EncoderKind, f"{where}encoder").kind, f"{where}encoder.kind")
+    return kind, checked(value, kind.schema, f"{where}encoder")
+
+
+def check(value: Any, where: str = "") -> None:
+    """Raise ValueError unless a value describes a model, with all models inside it."""
+    description = described(value, where)
+    if isinstance(description, TreeDescription):
+        if description.guide is not UNSET:
+            guide = described(description.guide, f"{where}guide.")
+            if not isinstance(guide, TreeDescription) or guide.guideline != description.guided_by:
+                refuse(description.guided_by, f"{where}guided_by", "the guideline of a parser, the guide")
+            check(description.guide, f"{where}guide.")
+        return
+    assert isinstance(description, ChainDescription)  # noqa: S101 - there are two kinds
+    kind, encoder = encoder_of(description, where)
+    for part, inner in kind.models_in(encoder).items():
+        check(inner, f"{where}{part}.")
+        if inner["kind"] != CHAIN:
+            refuse(inner["kind"], f"{where}{part}.kind", f"{CHAIN!r}")
+        if "taggers" in inner["encoder"] or (part.startswith("taggers") and inner["coding"] != description.coding):
+            refuse(inner["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
+
+
+def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
+    """Return the model whose checked description and unchecked arrays these are, with the models inside it."""
+    description = described(value)
+    if isinstance(description, TreeDescription):
+        return _parser(description, arrays)
+    assert isinstance(description, ChainDescription)  # noqa: S101 - there are two kinds
+    scorer, (kind, encoder) = SCORERS[description.scorer], encoder_of(description)
+    inner = kind.models_in(encoder)
+    outer = _outside(arrays, inner)
+    of_weights = ArrayRule(FLOATS, (None,))  # checked when their number is known
+    check_arrays(outer, {"weights": of_weights, **kind.array_rules(outer), **scorer.array_rules(description, outer)})
+    space = LabelSpace.from_json(value["space"])
+    parameters = scorer.of_parts(description, space, outer)
+    models = [assemble(model, unnested(arrays, part)) for part, model in inner.items()]
+    parts = kind.of_parts(encoder, space, outer, models)
+    parameters.check_encoder(parts.windows)
+    weights_of((parameters.size,)).check(arrays["weights"], "weights")
+    return ChainModel(parameters, parts, arrays["weights"], description.task, description.coding, description.about)
+
+
+def _parser(description: TreeDescription, arrays: Arrays) -> TreeModel:
+    guided_by = "" if description.guided_by is UNSET else description.guided_by
+    templates = ArcTemplates(tuple(description.templates), guided_by)
+    _ = templates.codes  # parses them
+    parameters = ARC_SCORERS[description.scorer].of_parts(description, templates)
+    rules = {"weights": weights_of((parameters.size,))}
+    has_guide, labels = description.guide is not UNSET, None
+    names, rows, texts = description.relations, description.relation_rows, description.relation_templates
+    if names is not UNSET and rows is not UNSET and texts is not UNSET:
+        rules["relation_weights"] = weights_of((rows, len(names)))
+    check_arrays(_outside(arrays, ["guide"] if has_guide else []), rules)
+    if names is not UNSET and texts is not UNSET:
+        relation_templates = RelationTemplates(tuple(texts))
+        _ = relation_templates.codes  # parses them
+        labels = ArcLabels(relation_templates, tuple(names), arrays["relation_weights"])
+    guide: Any = assemble(description.guide, unnested(arrays, "guide")) if has_guide else None
+    return TreeModel(
+        parameters,
+        arrays["weights"],
+        labels,
+        description.single_root,
+        description.guideline,
+        description.about,
+        description.projective,
+        guide,
+    )
+
+
+def _outside(arrays: Arrays, parts: Any) -> Arrays:
+    """Return the arrays of a model without those of the models inside it."""
+    prefixes = tuple(f"{part}." for part in parts)
+    return {name: array for name, array in arrays.items() if not name.startswith(prefixes)}
