@@ -27,10 +27,9 @@ from tagweave.learning.loop import train
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.characters import UnfitModelError
-from tagweave.models.pair_tables import TableSegmenter
+from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreePredictor
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.fit import fit, prepare
 from tagweave.training.guided import fit_guided

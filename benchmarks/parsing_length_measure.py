@@ -21,9 +21,8 @@ from tagweave.features.encoded_arcs import encode_arcs
 from tagweave.models.arc_scorer import ArcBatch
 from tagweave.models.batches import batch_bounds
 from tagweave.models.storage import load_model
-from tagweave.models.tree import TreeModel
+from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import Tree
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

@@ -28,7 +28,7 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     from tagweave.corpus.load import load
     from tagweave.learning.run import Run, Schedule
     from tagweave.models.storage import save_model
-    from tagweave.models.tree_predictor import TreePredictor
+    from tagweave.models.tree import TreePredictor
     from tagweave.training.fit import fit
     from tagweave.training.recipe import Recipe
     from tagweave.training.task import Task

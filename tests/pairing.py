@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tagweave.features.encoded import Encoded
     from tagweave.features.encoder import TemplateEncoder
     from tagweave.features.templates import Template
-    from tagweave.models.layout import Layout
+    from tagweave.models.linear_scorer import Layout
 
 
 class Feature(NamedTuple):

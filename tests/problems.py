@@ -17,8 +17,7 @@ from tagweave.features.templates import Templates
 from tagweave.labels.sets import LabelRows, LabelSets
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.objective import ChainObjective
 
 if TYPE_CHECKING:

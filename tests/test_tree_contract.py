@@ -29,11 +29,9 @@ from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.kernels.mistakes import StepRule
 from tagweave.labels.sets import Reading
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.arc_labels import LabelObjective
-from tagweave.models.arc_scorer import ArcFeatures
-from tagweave.models.tree import TreeModel
+from tagweave.models.arc_scorer import ArcFeatures, LabelObjective
+from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import allowed_cells
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided, merged

@@ -17,8 +17,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.training import tree_system as systems
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided

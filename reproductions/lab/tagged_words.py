@@ -12,7 +12,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import Counts
 from tagweave.evaluation.words import Segmentation, word_scores
 from tagweave.labels.coding import as_layer
-from tagweave.models.guide import labels_of
+from tagweave.models.cascades import labels_of
 from tagweave.training.task import Task
 
 Labels = list[tuple[str, ...]]

@@ -22,8 +22,8 @@ from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.run import Run
+from tagweave.models.cascades import labels_of
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import labels_of
 from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled, with_share
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_stages, merged

@@ -25,7 +25,7 @@ from reproductions.partial_trees.settings import (
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
 from tagweave.learning.run import SILENCE, Callback, Run, Schedule
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreePredictor
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

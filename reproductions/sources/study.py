@@ -28,8 +28,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import f_of_counts
 from tagweave.evaluation.spans import span_scores
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.cascades import labels_of
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import labels_of
 from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources, with_aggregate
 from tagweave.sources.methods import aggregate

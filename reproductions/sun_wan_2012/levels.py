@@ -16,9 +16,9 @@ from reproductions.lab.tagged_words import Labels, answer
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run
+from tagweave.models.cascades import guide_column
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import guide_column
 from tagweave.training.chain_problem import prepare, prepare_corpora
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided

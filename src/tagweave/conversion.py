@@ -28,11 +28,10 @@ from tagweave.evidence.layers import OUTSIDE
 from tagweave.evidence.trees import only_head
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import UnknownLabelError
+from tagweave.models.cascades import GuidedEncoder, labels_of
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder, labels_of
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreeModel, TreePredictor
 
 _BLOCK = 2000  # sentences whose probabilities are in memory at a time
 _ALTERNATIVES = 3

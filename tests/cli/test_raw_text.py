@@ -9,7 +9,7 @@ from model_files import write
 
 from tagweave.corpus import files
 from tagweave.models import pair_tables
-from tagweave.models.characters import UnfitModelError
+from tagweave.models.pair_tables import UnfitModelError
 from tagweave.streams import characters, labelling
 
 LINES = [

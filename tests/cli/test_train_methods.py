@@ -13,7 +13,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, read_mapping
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.guide import ProposingEncoder
+from tagweave.models.cascades import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.recipe import Recipe

@@ -24,9 +24,9 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.mapping import TagMapping, count_pairs
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.cascades import GuidedEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder
 from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
 from tagweave.training.fit import fit, fit_problem, prepare
 from tagweave.training.recipe import Recipe

@@ -10,7 +10,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import Layout
 
 MASKS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1]], np.uint8)
 TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "lower[0]", "inner[0]"))

@@ -26,8 +26,7 @@ from tagweave.labels.sets import LabelRows, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.objective import ChainObjective
 
 pycrfsuite = pytest.importorskip("pycrfsuite")

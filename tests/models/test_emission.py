@@ -16,8 +16,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.space import View
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ViewEmission
+from tagweave.models.linear_scorer import Layout, ViewEmission
 
 TEMPLATES = Templates(
     ("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "form[0]==form[1]", "lower[0]", "inner[0]")

@@ -27,12 +27,11 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import PRESETS, Template, Templates
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import guide as guide_module
+from tagweave.models import cascades as guide_module
+from tagweave.models.cascades import GuidedEncoder, guide_templates, one_label_each
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder, guide_templates, one_label_each
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 
 TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]

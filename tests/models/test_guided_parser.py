@@ -15,11 +15,9 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, guide_layer
 from tagweave.features.encoded_arcs import encode_arcs
-from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.arc_scorer import ArcFeatures, ArcLabels
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor, guided
+from tagweave.models.tree import TreeModel, TreePredictor, guided
 from treebank import sentence, treebank
 
 PLAIN = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]", "h.upos[0] b.upos[0] m.upos[0]"))

@@ -22,8 +22,7 @@ from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.characters import UnfitModelError
-from tagweave.models.pair_tables import TableSegmenter
+from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.recipe import Recipe

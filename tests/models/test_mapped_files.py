@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tagweave.models.mapped_files import private_folder
+from tagweave.models.packing import private_folder
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such permissions")

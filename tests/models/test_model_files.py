@@ -22,8 +22,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import memory, packing, storage
 from tagweave.models.chain import ChainModel
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 
 TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]

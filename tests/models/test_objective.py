@@ -19,7 +19,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import batches
 from tagweave.models import objective as objective_module
-from tagweave.models.blocks import BlockObjective
+from tagweave.models.batches import BlockObjective
 from tagweave.models.objective import ChainObjective
 from tagweave.structures.loss import ContradictionError
 from tagweave.training.fit import prepare

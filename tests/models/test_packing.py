@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
 from tagweave.models import packing
-from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.arc_scorer import ArcFeatures, ArcLabels
 from tagweave.models.packing import aligned_zeros, is_aligned, pack, rounded, unpack, zstd
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel

@@ -21,12 +21,10 @@ from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import CODINGS, LETTERS, to_words
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models.cascades import PieceEncoder, guide_column, piece_column, piece_lengths, piece_templates
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import guide_column
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
-from tagweave.models.pieces import PieceEncoder, piece_column, piece_lengths, piece_templates
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.storage import ModelFileError, load_model, save_model
 
 TEXTS = st.lists(st.text("abcd", max_size=7), min_size=1, max_size=4)

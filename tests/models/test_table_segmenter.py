@@ -27,10 +27,8 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import pair_tables
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.characters import UnfitModelError
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
-from tagweave.models.pair_tables import PairTables, TableSegmenter
+from tagweave.models.linear_scorer import ChainParameters, Layout
+from tagweave.models.pair_tables import PairTables, TableSegmenter, UnfitModelError
 from tagweave.training.task import Task
 
 WORDS = (

@@ -18,12 +18,10 @@ from tagweave.errors import CorpusError
 from tagweave.evidence.trees import RelationEvidence
 from tagweave.features import arc_templates
 from tagweave.features.arc_templates import LONGEST, ArcTemplates, RelationTemplates, check_lengths, of_fit_length
-from tagweave.models.arc_labels import ArcLabels, LabelObjective
-from tagweave.models.arc_scorer import ArcFeatures, LinearArcScoring
+from tagweave.models.arc_scorer import ArcFeatures, ArcLabels, LabelObjective, LinearArcScoring
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreeModel, TreePredictor
 from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]"))
@@ -57,7 +55,7 @@ def test_every_token_gets_one_arc() -> None:
 def test_threads_and_blocks_change_nothing(projective: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences, model = treebank(50), random_model()
     one = list(TreePredictor(model, projective=projective).parse(sentences))
-    monkeypatch.setattr("tagweave.models.tree_predictor._BLOCK", 7)
+    monkeypatch.setattr("tagweave.models.tree._BLOCK", 7)
     monkeypatch.setattr("tagweave.models.batches._ARCS", 100)
     assert list(TreePredictor(model, 2, projective).parse(sentences)) == one
 

@@ -18,8 +18,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import word_rows
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.word_rows import WordRows
 
 WORDS = ["the", "The", "cat", "catty", "sat", "on", "3.14", "十月", "aabbc", "x", "", "a-b"]

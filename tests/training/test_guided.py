@@ -20,9 +20,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.models.cascades import GuidedEncoder, guide_templates
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide

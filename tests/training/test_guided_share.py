@@ -12,7 +12,7 @@ from tagweave.corpus import sample
 from tagweave.errors import PlanError
 from tagweave.front.description import describe_model, model_lines
 from tagweave.learning.run import Silence
-from tagweave.models.guide import GuidedEncoder
+from tagweave.models.cascades import GuidedEncoder
 
 CTB, PD = (tw.load(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
 TRAIN, DEV = CTB.with_sentences(CTB.sentences[:40]), CTB.with_sentences(CTB.sentences[40:])

@@ -12,8 +12,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.cascades import GuidedEncoder, likely_tags, proposals
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder, likely_tags, proposals
 from tagweave.training.coupled import Coupling, bundles_of, fit_coupled, mappings_by_narrowing, prepare_coupled
 from tagweave.training.pruning import Narrowing, fit_narrowing
 from tagweave.training.recipe import Recipe

@@ -17,7 +17,7 @@ from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, without_columns
 from tagweave.features.encoded_arcs import encode_arcs
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreePredictor
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

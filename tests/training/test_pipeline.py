@@ -19,8 +19,8 @@ from tagweave.errors import CorpusError, PlanError
 from tagweave.front.description import describe_model, model_lines
 from tagweave.labels.coding import CODINGS, letters_alone, whole_word, whole_words
 from tagweave.learning.run import Run, Schedule, Silence
+from tagweave.models.cascades import PieceEncoder, words_first
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.pieces import PieceEncoder, words_first
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.chain_problem import dev_score
 from tagweave.training.coupled import Coupling, fit_coupled

@@ -12,8 +12,8 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.cascades import ProposingEncoder, proposal_column, proposals
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import ProposingEncoder, proposal_column, proposals
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
 from tagweave.training.pruning import Pruning, fit_pruning, with_proposals

@@ -18,10 +18,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.evaluation.report import evaluate
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.cascades import PieceEncoder, guide_column, of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import guide_column
-from tagweave.models.pieces import PieceEncoder, of_pieces
 from tagweave.training import subword
 from tagweave.training.chain_problem import dev_score
 from tagweave.training.fit import Fitted, fit

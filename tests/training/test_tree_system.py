@@ -20,7 +20,7 @@ from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates, guide_layer
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tree_predictor import TreePredictor, guided
+from tagweave.models.tree import TreePredictor, guided
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided, merged
 from tagweave.training.recipe import Recipe

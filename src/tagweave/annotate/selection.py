@@ -30,9 +30,9 @@ from tagweave.corpus.spans import ANY, OUTSIDE, spans_of
 from tagweave.kernels.trie import Trie, code_points
 from tagweave.labels.space import is_wildcard
 from tagweave.labels.transition_scheme import codes_spans, split_label
+from tagweave.models.cascades import of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.pieces import of_pieces
 from tagweave.models.ranking import span_entropies, word_probabilities
 from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences
 

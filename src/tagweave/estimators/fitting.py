@@ -32,8 +32,7 @@ from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer, TrainerAround, TrainerState, Watch
 from tagweave.models.batches import chunk_bounds
 from tagweave.models.chain import ChainModel
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters, ViewEmission
+from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission
 from tagweave.training.chain_problem import ChainProblem, lay_out, layout_of, scheme_of, scorer
 from tagweave.training.fit import fit_problem
 from tagweave.training.recipe import Recipe

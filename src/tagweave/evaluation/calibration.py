@@ -25,11 +25,10 @@ from tagweave.evaluation.score import Result
 from tagweave.features.arc_templates import with_columns
 from tagweave.labels import SPANS
 from tagweave.labels.space import is_wildcard
+from tagweave.models.cascades import PieceEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.pieces import PieceEncoder
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreeModel, TreePredictor
 
 Floats = NDArray[Any]
 BINS = 10

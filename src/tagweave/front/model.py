@@ -15,7 +15,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import kind_of
 from tagweave.errors import StreamError
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, options_of
-from tagweave.models.mapped_files import private_folder
+from tagweave.models.packing import private_folder
 from tagweave.options import taking
 from tagweave.streams import Tell, say
 

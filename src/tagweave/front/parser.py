@@ -13,7 +13,7 @@ from tagweave.features.arc_templates import with_columns
 from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.front.options import ConvertOptions, LabelOptions, check_for_labels
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreePredictor
 from tagweave.streams.trees import fill_in_trees, parsed_file
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.label_model import Given, LabelModel, as_text, cut_by, read, sentence_of
 from tagweave.labels.transition_scheme import codes_spans
-from tagweave.models.mapped_files import private_folder
+from tagweave.models.packing import private_folder
 from tagweave.streams.characters import CharacterLabelling, raw_evidence
 from tagweave.streams.inputs import ready_blocks
 from tagweave.streams.labelling import WordLabelling, fill_in_tags
@@ -231,8 +231,7 @@ class Segmenter(LabelModel):
 
     def _by_tables(self, whole_runs: bool) -> TableSegmenter | None:
         """Return the fast path from raw text to words, if there is one; all processes share tables of a file."""
-        from tagweave.models.characters import UnfitModelError
-        from tagweave.models.pair_tables import TableSegmenter
+        from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 
         if whole_runs not in self._tables:
             folder, self._tables[whole_runs] = None, None

@@ -35,14 +35,12 @@ from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoder import Encoder, EncoderDescription, TemplateEncoder
 from tagweave.features.rules import FLOATS, ArrayRule, check_arrays, checked, refuse, weights_of
 from tagweave.labels.space import LabelSpace
-from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.arc_scorer import ArcFeatures, ArcParameters
+from tagweave.models.arc_scorer import ArcFeatures, ArcLabels, ArcParameters
+from tagweave.models.cascades import GuidedEncoder, PieceEncoder, ProposingEncoder
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import GuidedEncoder, ProposingEncoder
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.network import NetworkParameters
 from tagweave.models.packing import Arrays, unnested
-from tagweave.models.pieces import PieceEncoder
 from tagweave.models.schema import ChainDescription, ModelDescription, TreeDescription
 from tagweave.models.scorer import Parameters, ScorerParameters
 from tagweave.models.tree import TreeModel

@@ -31,8 +31,7 @@ from tagweave.features.rules import LARGEST
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.memory import check_labels_of_file
 
 GUIDELINE = "label"

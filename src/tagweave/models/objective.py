@@ -18,8 +18,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.kernels import mistakes, weight_vectors
 from tagweave.kernels import perceptron as kernels
 from tagweave.labels.sets import LabelRows
-from tagweave.models.batches import Order, chunk_bounds, drawn, of_like_length
-from tagweave.models.blocks import BlockObjective
+from tagweave.models.batches import BlockObjective, Order, chunk_bounds, drawn, of_like_length
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
 from tagweave.structures.chain import Chain

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
 from tagweave.kernels.perceptron import Weights
+from tagweave.models.cascades import GuidedEncoder
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import GuidedEncoder
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int64]

@@ -16,7 +16,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PipelineError
 from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.labels.transition_scheme import split_label
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreePredictor
 
 if TYPE_CHECKING:
     from tagweave.front.parser import Parser

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from tagweave.conversion import UncertainToken
     from tagweave.corpus.formats.format import Format
     from tagweave.corpus.sentence import HeadLayer
-    from tagweave.models.tree import TreeModel
-    from tagweave.models.tree_predictor import TreePredictor
+    from tagweave.models.tree import TreeModel, TreePredictor
 
 
 def fill_in_trees(

@@ -25,12 +25,11 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.calibration import Answers, calibration, head_answers, label_answers, span_answers
 from tagweave.labels import SPANS
+from tagweave.models.cascades import of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.pieces import of_pieces
 from tagweave.models.scorer import calibrated_spans
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.training.recipe import Recipe
 
 Floats = NDArray[Any]

@@ -25,13 +25,12 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
 from tagweave.labels.spans import SpanCounter
 from tagweave.labels.transition_scheme import TransitionScheme, split_label
+from tagweave.models.cascades import of_pieces, piece_lengths
 from tagweave.models.chain import ChainModel
-from tagweave.models.layout import Layout
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.memory import check_labels
 from tagweave.models.network import NetworkParameters
 from tagweave.models.objective import BLOCK, ChainObjective
-from tagweave.models.pieces import of_pieces, piece_lengths
 from tagweave.models.scorer import ScorerParameters
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.fit import Floats, Problem

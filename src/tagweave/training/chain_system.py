@@ -20,9 +20,9 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.coding import SEGMENTATION, as_layer, letters, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import is_wildcard
+from tagweave.models.cascades import guide_column, labels_of, one_label_each
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import guide_column, labels_of, one_label_each
 from tagweave.training.fit import Fitted
 from tagweave.training.guided import with_guide
 from tagweave.training.jackknife import in_characters, labelled

@@ -31,11 +31,10 @@ from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.templates import Templates
 from tagweave.learning.run import SILENT, Run
+from tagweave.models.cascades import GuidedEncoder, guide_templates
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder, guide_templates
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import guided
+from tagweave.models.tree import TreeModel, guided
 from tagweave.training.chain_problem import ChainProblem
 from tagweave.training.chain_problem import prepare as prepare_chains
 from tagweave.training.fit import Fitted, fit, fit_problem

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.encoded_arcs import EncodedArcs
-from tagweave.models.arc_labels import arc_rows, relation_scores
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.arc_scorer import arc_rows, relation_scores
+from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.training.label_errors import Part, Suspect
 from tagweave.training.tree_problem import relation_names
 

@@ -26,9 +26,9 @@ from tagweave.labels import SPANS
 from tagweave.labels.coding import SEGMENTATION, letters_of
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
+from tagweave.models.cascades import labels_of
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor, Floats
-from tagweave.models.guide import labels_of
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.methods.single import OF_SPANS, STRATEGIES

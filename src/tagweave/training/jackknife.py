@@ -21,9 +21,9 @@ from tagweave.errors import PlanError
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names
 from tagweave.learning.run import SILENT, Run
+from tagweave.models.cascades import guide_column, labels_of
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import guide_column, labels_of
 from tagweave.training.chain_problem import prepare_corpora
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import Recipe

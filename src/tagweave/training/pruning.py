@@ -28,8 +28,8 @@ from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run, Schedule
+from tagweave.models.cascades import ProposingEncoder, likely_tags, proposal_column, proposals
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import ProposingEncoder, likely_tags, proposal_column, proposals
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_quickly
 from tagweave.training.jackknife import in_characters, jackknifed

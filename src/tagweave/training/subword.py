@@ -26,9 +26,9 @@ from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import names_of_pieces
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run
+from tagweave.models.cascades import PieceEncoder, piece_templates
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.pieces import PieceEncoder, piece_templates
 from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in
 from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import check_guidelines, fit_guided

@@ -40,8 +40,7 @@ from tagweave.labels.sets import Reading
 from tagweave.learning.loop import FitOutcome, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import SILENT, Run, Schedule
-from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
-from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.arc_scorer import ArcFeatures, ArcLabels, LabelObjective, arc_rows
 from tagweave.models.memory import check_labels
 from tagweave.models.packing import rounded
 from tagweave.models.tree import TreeModel

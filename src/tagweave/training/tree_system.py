@@ -16,8 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, ArcCandidates, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.encoded_arcs import EncodedArcs
-from tagweave.models.tree import TreeModel
-from tagweave.models.tree_predictor import TreePredictor
+from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.training.fit import Fitted
 from tagweave.training.guided import shared_templates
 from tagweave.training.recipe import Recipe

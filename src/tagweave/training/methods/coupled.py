@@ -181,7 +181,7 @@ def _fit(job: Job) -> Any:
 
 def _guided(job: Job, narrowing: Narrowing | None, dev: Corpus | None) -> ChainModel | None:
     """Return a tagger of the target that looks at the labels of the source, if it is to have a share."""
-    from tagweave.models.guide import GuidedEncoder
+    from tagweave.models.cascades import GuidedEncoder
     from tagweave.training.guided import fit_quickly
     from tagweave.training.methods.adaptation import STACKED
 

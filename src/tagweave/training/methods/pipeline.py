@@ -63,7 +63,7 @@ def _step(job: Job, task: str) -> Job:
 
 
 def _fit(job: Job) -> Any:
-    from tagweave.models.pieces import words_first
+    from tagweave.models.cascades import words_first
     from tagweave.training.chain_problem import dev_score
     from tagweave.training.fit import Fitted
     from tagweave.training.job import train

@@ -1,4 +1,4 @@
-"""Models that annotate sentences before a model's templates look at them: guides and proposals.
+"""Models that annotate or cut sentences before a model's templates look at them: guides, proposals, pieces.
 
 A guide labels the same tokens by another guideline (the two-stage CRF of Jiang et al. 2009, with which li-2015
 compares, sections 1 and 5.2; feature-based stacking in sun-wan-2012, 4.3; Model 1 in jiang-2015, 4.2):
@@ -13,6 +13,19 @@ A proposal prunes a coupled model (Li, Chao and Zhang 2016): a bundle is a candi
 likely under the marginals of a tagger of that side:
 
     sentence ── a model of each side ──> columns proposed:GUIDELINE ("NN VV") ── all pairs of these ──> candidates
+
+Taggers may also cut a text of characters into the tokens that a model labels. In structure stacking (sun-wan-2012,
+section 4.4), character taggers of several guidelines cut a text into pieces, which a model labels and thereby joins to
+words again. Pieces (sub-words there) are the longest spans without a word boundary of
+any tagger. The model sees the text of each piece and, from every tagger, the label of the piece in the tagger's word:
+
+    characters ── a tagger of each GUIDELINE ──> pieces, columns piece:GUIDELINE ── templates ──> features
+
+Known labels of a guideline other than the model's own replace its tagger's (section 5).
+
+Words first, then tags: a single tagger is a segmenter, whose words the model tags:
+
+    characters ── a segmenter ──> words ── templates ──> features of a tagger of words
 """
 
 from __future__ import annotations
@@ -27,12 +40,23 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.columns import LIST_COLUMNS
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder, TemplateDescription, TemplateEncoder
 from tagweave.features.rules import ArrayRule, Arrays, Schema, Share
 from tagweave.features.templates import Templates
+from tagweave.labels.coding import (
+    certain_starts,
+    joined,
+    label_of,
+    letters_in,
+    spans,
+    starts,
+    whole_word,
+    whole_words,
+)
 from tagweave.labels.space import LabelSpace, is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
@@ -259,3 +283,202 @@ def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...
 def labels_of(sentence: Sentence, layer: str) -> tuple[str, ...]:
     """Return the labels of a layer that a model has filled in: one per position."""
     return tuple(candidates[0] for candidates in sentence.layers[layer] if candidates)
+
+
+def piece_column(guideline: str) -> str:
+    """Return the column of a tagger's labels of pieces."""
+    return f"piece:{guideline}"
+
+
+def piece_templates(guideline: str) -> tuple[str, ...]:
+    """Return templates over a tagger's labels of pieces, in a window of 1 (sun-wan-2012, 4.4)."""
+    before, here, after = (f"user:{piece_column(guideline)}[{offset}]" for offset in (-1, 0, 1))
+    return (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
+
+
+class PieceDescription(TemplateDescription):
+    """Templates, taggers that cut the text, and the guide of the templates, if they have one."""
+
+    guide: dict[str, Any] | None
+    taggers: Models
+
+
+class PieceEncoder(CascadeEncoder):
+    """Templates over pieces, and taggers of characters in one coding that cut them.
+
+    The model of pieces has the guideline of the first tagger. If that is the only one, pieces are its words, which
+    respect the boundaries of evidence.
+    """
+
+    kind = "pieces"
+    schema = PieceDescription
+
+    def __init__(self, encoder: Encoder, taggers: Sequence[ChainModel], others: Sequence[str] = ()) -> None:
+        """Make the encoder; `others` are further guidelines of the model, whose words a segmenter does not know."""
+        super().__init__(encoder, {f"taggers.{i}": tagger for i, tagger in enumerate(taggers)})
+        self.taggers, self.others = tuple(taggers), tuple(others)
+        self.segmenter = self.taggers[0] if len(self.taggers) == 1 else None
+        self._guides = [GuidedEncoder(encoder, tagger) for tagger in self.taggers]
+        self.guidelines = tuple(guide.guideline for guide in self._guides)
+        self.columns = tuple(map(piece_column, self.guidelines))
+        self.coding = self.taggers[0].coding if self.taggers else ""
+        if not self.taggers or len(set(self.guidelines)) < len(self.taggers):
+            raise ValueError(f"found taggers of {self.guidelines}, expected one or more, each of its own guideline")
+        codings = {tagger.coding for tagger in self.taggers}
+        if (
+            codings != {self.coding}
+            or not all(tagger.of_characters for tagger in self.taggers)
+            or any(map(of_pieces, self.taggers))
+        ):
+            raise ValueError("found taggers of words, of pieces or of several codings, expected of characters and one")
+
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> list[Sentence]:
+        """Cut sentences of characters into pieces with the columns of all taggers; sentences of pieces stay the same.
+
+        A column `guide:GUIDELINE` of a sentence replaces its tagger, and so does a layer of any guideline but the
+        first, as in `GuidedEncoder`. `layer` is evidence: pieces are cut where it has a boundary, and into characters
+        where it fits no label of the piece; it becomes the only layer of the pieces. If its candidates leave a boundary
+        open at one character but tie it to the label of the next, no sequence may be left. A segmenter keeps to the
+        boundaries of the layer.
+        """
+        whole = [i for i, sentence in enumerate(sentences) if not self.is_cut(sentence)]
+        pieces, given = list(sentences), [sentences[i] for i in whole]
+        labels = self._words(given, threads, layer) if self.segmenter else self.labels(given, threads)
+        for i, own in zip(whole, labels, strict=True):
+            pieces[i] = self.cut(sentences[i], own, layer)
+        return pieces
+
+    def _words(
+        self, sentences: Sequence[Sentence], threads: int, layer: str | None
+    ) -> list[tuple[tuple[str, ...], ...]]:
+        """Return the letters of the words of every sentence, given the boundaries that its evidence leaves possible."""
+        if layer in self.others and sentences:
+            found, expected = f"annotation of {layer}", f"of {self.guidelines[0]}, whose segmenter cuts the text"
+            raise CorpusError(found, expected, *sentences[0].location)
+        name, tagger = self.guidelines[0], ChainPredictor(self.taggers[0], threads)
+        inputs = letters_in(sentences, layer, name)
+        done = tagger.complete(Corpus(tuple(inputs), name, "character")) if layer else tagger.tag(inputs)
+        return [(labels_of(each, name),) for each in done]
+
+    def is_cut(self, sentence: Sentence) -> bool:
+        return all(column in sentence.columns for column in self.columns)
+
+    def labels(self, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[tuple[str, ...], ...]]:
+        """Return the labels of the characters of every sentence, one tuple from each tagger."""
+        answer = self.guidelines[0]  # the layer that no tagger may see
+        inputs = [
+            replace(s, layers={name: each for name, each in s.layers.items() if name != answer})
+            if answer in s.layers
+            else s
+            for s in sentences
+        ]
+        labels = [[each.columns[guide.column] for each in guide.guided(inputs, threads)] for guide in self._guides]
+        return list(zip(*labels, strict=True))
+
+    def cut(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str | None = None) -> Sentence:
+        """Return a sentence of characters in pieces, given the labels of each tagger; `layer` as in `tokens`."""
+        begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
+        if layer is None:
+            return self._of_pieces(sentence, list(spans(begins)), labels)
+        known = sentence.layers.get(layer, (None,) * len(sentence))
+        begins = [a or b for a, b in zip(begins, certain_starts(known), strict=True)]
+        fitting: list[tuple[int, int]] = []
+        for start, end in spans(begins):
+            fits = joined(known[start:end], self.coding) != ()
+            fitting += [(start, end)] if fits else [(at, at + 1) for at in range(start, end)]
+        pieces = self._of_pieces(sentence, fitting, labels)
+        evidence = (joined(known[start:end], self.coding) for start, end in fitting)
+        return pieces.with_layer(
+            layer, (whole_words(each, self.coding) for each in evidence) if self.segmenter else evidence
+        )
+
+    def cut_for_training(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str) -> Sentence:
+        """Cut into the pieces that the sentence has without a layer.
+
+        If the layer ends a word inside a piece, no label of the piece is right; all pieces of the words that this piece
+        overlaps are then unknown.
+        """
+        begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
+        known = sentence.layers.get(layer, (None,) * len(sentence))
+        pieces = list(spans(begins))
+        evidence = _within_words(pieces, [joined(known[a:b], self.coding) for a, b in pieces], certain_starts(known))
+        return self._of_pieces(sentence, pieces, labels).with_layer(layer, evidence)
+
+    def _of_pieces(
+        self, sentence: Sentence, pieces: Sequence[tuple[int, int]], labels: Sequence[Sequence[str]]
+    ) -> Sentence:
+        columns = {
+            column: tuple(label_of(tuple(own[start:end]), self.coding) for start, end in pieces)
+            for column, own in zip(self.columns, labels, strict=True)
+        }
+        confidence = sentence.confidence and tuple(min(sentence.confidence[start:end]) for start, end in pieces)
+        forms = tuple("".join(sentence.forms[start:end]) for start, end in pieces)
+        return replace(
+            sentence, forms=forms, layers={}, columns=columns, heads={}, extra_rows=(), confidence=confidence
+        )
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """Return the features of sentences of pieces, or of characters, which are cut first; without evidence."""
+        return self.encoder.encode(self.tokens(sentences, threads))
+
+    def to_json(self) -> dict[str, Any]:
+        taggers = [each.to_json() for each in self.taggers]
+        return {"guide": None, **self.encoder.to_json(), "kind": self.kind, "taggers": taggers}
+
+    @classmethod
+    def models_in(cls, description: PieceDescription) -> dict[str, Any]:
+        guide = {} if description.guide is None else {"guide": description.guide}
+        return {**guide, **{f"taggers.{i}": tagger for i, tagger in enumerate(description.taggers)}}
+
+    @classmethod
+    def of_parts(cls, description: PieceDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        guide, taggers = (models[:1], models[1:]) if description.guide is not None else ((), models)
+        if space.guidelines[:1] != guidelines_of(taggers)[:1]:
+            raise ValueError("taggers the first of which is of another guideline than the model of pieces")
+        names = space.views[0].names
+        if len(taggers) == 1 and any(whole_words((name,), taggers[0].coding) != (name,) for name in names):
+            raise ValueError("labels of parts of words, and a segmenter, which cuts whole ones")
+        templates = TemplateEncoder.of_parts(description, space, arrays, ())
+        encoder = GuidedEncoder(templates, *guide) if guide else templates
+        return cls(encoder, taggers, space.guidelines[1:])
+
+
+def words_first(segmenter: ChainModel, tagger: ChainModel) -> ChainModel:
+    """Return a tagger of words as a model of text, which a segmenter of the same guideline cuts into words.
+
+    Its labels name whole words in the segmenter's coding (`S-NN` in BMES).
+    """
+    space, coding = tagger.space, segmenter.coding
+
+    def named(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(whole_word(name, coding) for name in names)
+
+    views = tuple(replace(view, names=named(view.names)) for view in space.views)
+    parameters: Any = replace(tagger.parameters, space=LabelSpace(named(space.names), views))  # type: ignore[type-var]
+    encoder = PieceEncoder(tagger.encoder, [segmenter], space.guidelines[1:])
+    return replace(tagger, parameters=parameters, encoder=encoder, task="segtag", coding=coding)
+
+
+def of_pieces(model: ChainModel) -> bool:
+    """Return whether the tokens of a model are pieces."""
+    return isinstance(model.encoder, PieceEncoder)
+
+
+def piece_lengths(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+    """Return int64[N]: the number of characters in every token."""
+    return np.array([len(form) for sentence in sentences for form in sentence.forms], np.int64)
+
+
+def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any], begins: Sequence[bool]) -> Layer:
+    """Return the evidence of pieces, unknown in a run of pieces linked by words if it is impossible at one of them."""
+    runs: list[list[int]] = []
+    for piece, (start, _) in enumerate(pieces):
+        if begins[start]:
+            runs.append([])
+        runs[-1].append(piece)
+    known = list(evidence)
+    for run in runs:
+        if any(known[piece] == () for piece in run):
+            for piece in run:
+                known[piece] = None
+    return tuple(known)
