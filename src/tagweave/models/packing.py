@@ -20,9 +20,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -275,23 +274,50 @@ def shared_arrays(folder: Path, key: str, arrays: Callable[[], Arrays]) -> Array
 
     `key` is a digest of all that the arrays depend on.
     """
-    file, entries = folder / f"{key}.arrays", folder / f"{key}.json"
+    file = folder / f"{key}.arrays"
     while True:
-        with suppress(FileNotFoundError):  # not there yet, or another process has just removed them as old
-            return _read(file, entries)
-        for pattern in ("*.arrays", "*.json"):  # processes that map a file keep what they have
-            remove_old(folder.glob(pattern), _KEPT - 1)
+        with suppress(FileNotFoundError):  # not there yet, or another process has just removed it as old
+            os.utime(file, ns=(time.time_ns(), file.stat().st_mtime_ns))  # it is used now
+            return _mapped(file)
+        used: dict[Path, int] = {}
+        for old in folder.glob("*.arrays"):
+            with suppress(FileNotFoundError):
+                used[old] = old.stat().st_atime_ns
+        for old in sorted(used, key=lambda path: -used[path])[_KEPT - 1 :]:  # processes that map a file keep it
+            old.unlink(missing_ok=True)
         with whole_file(file) as part:
-            mapped = MappedArrays.write(part, arrays())
-        with whole_file(entries) as part:
-            part.write_text(json.dumps(mapped.entries), "utf-8")
+            _write_to_map(part, arrays())
 
 
-def _read(file: Path, entries: Path) -> Arrays:
-    for each in (file, entries):
-        mark_used(each)
-    found = [(name, dtype, tuple(shape), at) for name, dtype, shape, at in json.loads(entries.read_text("utf-8"))]
-    return MappedArrays(str(file), tuple(found)).read("c")
+def _write_to_map(path: Path, arrays: Arrays) -> None:
+    """Write the length of a head (8 bytes), the head (JSON: name, type, shape and offset of each array), and arrays."""
+    entries, at = [], 0
+    for name, array in arrays.items():
+        entries.append((name, array.dtype.str, array.shape, at))
+        at += _in_lines(array.nbytes)
+    head = json.dumps(entries).encode()
+    with path.open("wb") as file:
+        file.write(len(head).to_bytes(8, "little") + head)
+        for (_, _, _, first), array in zip(entries, arrays.values(), strict=True):
+            file.seek(_in_lines(8 + len(head)) + first)
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        file.truncate(_in_lines(8 + len(head)) + at)
+
+
+def _mapped(path: Path) -> Arrays:
+    """Return the arrays of a file, in memory only where they are used; changes stay in this process."""
+    memory = np.asarray(np.memmap(path, np.uint8, "c"))
+    length = int.from_bytes(memory[:8].tobytes(), "little")
+    arrays, begin = {}, _in_lines(8 + length)
+    for name, dtype, shape, first in json.loads(memory[8 : 8 + length].tobytes()):
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        arrays[name] = memory[begin + first : begin + first + size].view(dtype).reshape(shape)
+    return arrays
+
+
+def _in_lines(size: int) -> int:
+    """Return a number of bytes, raised to whole cache lines."""
+    return -(-size // _LINE) * _LINE
 
 
 def private_folder(name: str) -> Path:
@@ -305,47 +331,3 @@ def private_folder(name: str) -> Path:
     folder = base / name
     folder.mkdir(exist_ok=True)
     return folder
-
-
-def mark_used(file: Path) -> None:
-    """Note that a file is used now, for `remove_old`. Raises FileNotFoundError if there is none."""
-    os.utime(file, ns=(time.time_ns(), file.stat().st_mtime_ns))
-
-
-def remove_old(files: Iterable[Path], kept: int) -> None:
-    """Remove all but the files that were used last. Other processes may do so at the same time."""
-    used: dict[Path, int] = {}
-    for file in files:
-        with suppress(FileNotFoundError):
-            used[file] = file.stat().st_atime_ns
-    for file in sorted(used, key=lambda path: -used[path])[kept:]:
-        file.unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class MappedArrays:
-    """Arrays in a file, as plain data."""
-
-    path: str
-    entries: tuple[tuple[str, str, tuple[int, ...], int], ...]
-
-    @classmethod
-    def write(cls, path: Path, arrays: Mapping[str, NDArray[Any]]) -> MappedArrays:
-        entries, at = [], 0
-        with path.open("r+b" if path.exists() else "wb") as file:
-            for name, array in arrays.items():
-                entries.append((name, array.dtype.str, array.shape, at))
-                file.seek(at)
-                file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-                at += -(-array.nbytes // _LINE) * _LINE
-            file.truncate(max(at, _LINE))  # nothing cannot be mapped
-        return cls(str(path), tuple(entries))
-
-    def read(self, mode: str = "r") -> dict[str, NDArray[Any]]:
-        """Return the arrays, in memory only where they are used."""
-        memory = np.asarray(np.memmap(self.path, np.uint8, mode))  # type: ignore[call-overload]
-        arrays = {}
-        for name, dtype, shape, first in self.entries:
-            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-            arrays[name] = memory[first : first + size].view(dtype).reshape(shape)
-        return arrays

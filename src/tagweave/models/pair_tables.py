@@ -32,7 +32,7 @@ from tagweave.features.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.features.encoder import TemplateEncoder, joined_codes
 from tagweave.features.templates import Term, seed_of
 from tagweave.harvest.runs import joined
-from tagweave.kernels import hashing
+from tagweave.kernels import hashing, weight_vectors
 from tagweave.kernels import raw_text as kernels
 from tagweave.kernels.compiled_code import EDITION
 from tagweave.kernels.hashing import OUTSIDE
@@ -40,8 +40,8 @@ from tagweave.kernels.raw_text import BLANK, LANES
 from tagweave.labels.coding import SEGMENTATION, recode
 from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters, ViewEmission
-from tagweave.models.packing import Arrays, shared_arrays
+from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.packing import Arrays, aligned_zeros, shared_arrays
 
 Floats = NDArray[np.float32]
 Column = Callable[[str, int], NDArray[Any]]
@@ -211,10 +211,11 @@ class PairTables:
             raise UnfitModelError(f"found {model.parameters.kind} scores, expected linear ones")
         if not np.isfinite(model.weights).all():
             raise UnfitModelError("found weights that are not numbers")
-        if len(model.space) > LANES or not model.space.views[0].is_identity:
-            raise UnfitModelError(f"found {len(model.space)} labels, expected {LANES} at most")
+        if len(model.space) > LANES or len(model.space.views) > 1:
+            raise UnfitModelError(f"found {len(model.space)} labels, expected {LANES} at most, of one guideline")
         self._index = model.encoder.index
-        self._emissions = model.linear.emissions(model.weights)
+        (self._emission,) = model.linear.emissions(model.weights)
+        self._tags = len(model.space)
         self._seen = np.zeros(len(self._index), bool)
         self._grams = list(_grams(model.encoder))
         self._lead = max(0, *(-grams.low for grams in self._grams))
@@ -248,29 +249,29 @@ class PairTables:
     def _alone(self) -> kernels.Slot:
         grams, values = self._of_reach(0), self._characters.values
         low, high = _bounds(grams)
-        rows = np.zeros((len(self._characters.classes), high - low + 1, LANES))
-        for each in grams:
-            self._add(rows, each, high, each.codes(lambda column, _offset: values[column]))
+        rows = self._rows(len(self._characters.classes), low, high)
+        for gram in grams:
+            self._add(rows, gram, high, gram.codes(lambda column, _offset: values[column]))
         nothing = np.zeros(0, np.uint64), np.uint32(0), np.zeros(0, np.int32)
-        return kernels.Slot(0, high, tuple(range(high - low + 1)), *_flat(rows), *nothing)
+        return kernels.Slot(0, high, tuple(range(high - low + 1)), *self._flat(rows), *nothing)
 
     def _pairs(self, reach: int) -> kernels.Slot:
         """Return the slot of pairs: the rows of pairs of classes, followed by the rows of pairs with features."""
         grams, values = self._of_reach(reach), self._characters.values
         low, high = _bounds(grams)
-        pairs = self._known_pairs([each for each in grams if each.tells_apart(self._identity)])
+        pairs = self._known_pairs([gram for gram in grams if gram.tells_apart(self._identity)])
         by_class, of_class = self._class_pairs()
-        rows = np.zeros((len(of_class) + len(pairs), high - low + 1, LANES))
+        rows = self._rows(len(of_class) + len(pairs), low, high)
         first, second = np.divmod(pairs, self._characters.known)
-        for each in grams:
-            if not each.tells_apart(self._identity):
-                self._add(rows[: len(of_class)], each, high, each.codes(by_class))
-            own = each.codes(lambda column, offset: values[column][second if offset else first])
-            self._add(rows[len(of_class) :], each, high, own)
+        for gram in grams:
+            if not gram.tells_apart(self._identity):
+                self._add(rows[: len(of_class)], gram, high, gram.codes(by_class))
+            codes = gram.codes(lambda column, offset: values[column][second if offset else first])
+            self._add(rows[len(of_class) :], gram, high, codes)
         size = max(4, (2 * len(pairs)).bit_length())
         table, shift = np.full(1 << size, kernels.NOTHING, np.uint64), np.uint32(32 - size)
         kernels.place_pairs(pairs.astype(np.uint32), shift, table, len(of_class))
-        return kernels.Slot(reach, high, tuple(range(high - low + 1)), *_flat(rows), table, shift, of_class)
+        return kernels.Slot(reach, high, tuple(range(high - low + 1)), *self._flat(rows), table, shift, of_class)
 
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
         """a * known + b of every pair of entries with a feature, in the order of features."""
@@ -313,15 +314,26 @@ class PairTables:
 
         return column, np.arange(2 * count * count, dtype=np.int32)
 
-    def _add(self, rows: NDArray[np.float64], grams: _Grams, high: int, codes: Codes) -> None:
-        """Add the weights of grams to rows float64[n, window, 4] of a slot whose first token is p - high."""
-        ids = self._index.ids(codes)
-        at = np.flatnonzero(ids >= 0)
-        self._seen[ids[at]] = True
-        position, window = high - grams.high, grams.window
-        for each in self._emissions:
-            weights, projection = _dense(each, ids[at], window), each.view.projection
-            rows[at, position : position + window, : len(projection)] += weights[:, :, projection]
+    def _rows(self, count: int, low: int, high: int) -> NDArray[Any]:
+        return np.zeros((count, (high - low + 1) * self._tags), self._emission.weights.dtype)
+
+    def _add(self, rows: NDArray[Any], grams: _Grams, high: int, codes: Codes) -> None:
+        """Add the weights of grams to rows [n, window * tags] of a slot whose first token is p - high."""
+        ids, layout = self._index.ids(codes), self._emission.layout
+        self._seen[ids[ids >= 0]] = True
+        begin, width = (high - grams.high) * self._tags, grams.window * self._tags
+        ptr = np.arange(len(ids) + 1)
+        weight_vectors.add_to_rows(self._emission.weights, layout.ptr, layout.cell, ptr, ids, begin, width, rows)
+
+    def _flat(self, rows: NDArray[Any]) -> tuple[int, Floats]:
+        """Return the width of a row in whole cache lines, and rows as one aligned array, four numbers a token."""
+        count, window = len(rows), rows.shape[1] // self._tags
+        width = -(-window * LANES // _LINE) * _LINE
+        flat = aligned_zeros(count * width, np.float32)
+        padded = np.zeros((count, window, LANES), np.float32)
+        padded[:, :, : self._tags] = rows.reshape(count, window, self._tags)
+        flat.reshape(count, width)[:, : window * LANES] = padded.reshape(count, -1)
+        return width, flat
 
 
 def _grams(encoder: TemplateEncoder) -> Iterator[_Grams]:
@@ -339,33 +351,6 @@ def _bounds(grams: list[_Grams]) -> tuple[int, int]:
     if not grams:
         return 0, 0
     return min(each.low for each in grams), max(each.high for each in grams)
-
-
-def _dense(view: ViewEmission, ids: NDArray[np.int32], window: int) -> NDArray[Any]:
-    """[n, window, tags]: the weights of features, 0 where they have none."""
-    layout, width = view.layout, window * len(view.view.names)
-    start = layout.ptr[ids].astype(np.int64)
-    if not len(layout.cell):
-        rows = view.weights[start[:, None] + np.arange(width)]
-    else:
-        counts = layout.ptr[ids + 1].astype(np.int64) - start
-        row = np.repeat(np.arange(len(ids)), counts)
-        at = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts - start, counts)
-        rows = np.zeros((len(ids), width), view.weights.dtype)
-        rows[row, layout.cell[at]] = view.weights[at]
-    dense: NDArray[Any] = rows.reshape(len(ids), window, len(view.view.names))
-    return dense
-
-
-def _flat(rows: NDArray[np.float64]) -> tuple[int, Floats]:
-    """Return the width of a row in whole cache lines, and rows [n, window, 4] as one aligned array of float32."""
-    values = rows.reshape(len(rows), -1)
-    width = -(-values.shape[1] // _LINE) * _LINE
-    buffer = np.zeros(values.shape[0] * width + _LINE, np.float32)
-    skip = -(buffer.ctypes.data // buffer.itemsize) % _LINE
-    flat = buffer[skip : skip + values.shape[0] * width]
-    flat.reshape(-1, width)[:, : values.shape[1]] = values
-    return width, flat
 
 
 def _labels(model: ChainModel) -> kernels.Labels:
