@@ -24,16 +24,16 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.learning.run import Silence
-from tagweave.training.incomplete import ratio_of
+from tagweave.training.cascades.incomplete import ratio_of
 
 SETTINGS = {"1,027 checked": 1027, "50 checked": 50, "none checked": 0}
 """How many sentences of the clean development data there are."""
 RATIO, UNKNOWN = "the ratio of `--dev` alone", "what is not marked is unknown"
 WAYS: dict[str, dict[str, Any]] = {
     "believed: what is not marked is O": {"span_confidence": 1.0},
-    "`--span-confidence 0.9`": {"span_confidence": 0.9},
-    "`--span-confidence 0.7`": {"span_confidence": 0.7},
-    "`--outside-confidence 0.7`": {"outside_confidence": 0.7},
+    "`--set span_confidence=0.9`": {"span_confidence": 0.9},
+    "`--set span_confidence=0.7`": {"span_confidence": 0.7},
+    "`--set outside_confidence=0.7`": {"outside_confidence": 0.7},
     RATIO: {},
     UNKNOWN: {},
     "the default": {},

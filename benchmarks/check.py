@@ -21,9 +21,9 @@ from benchmarks.processes import by_seeds
 from tagweave.corpus.corpus import Corpus
 from tagweave.front.check import ROUNDS
 from tagweave.learning.run import Silence
-from tagweave.training.label_errors import LabelJudge, suspicions
+from tagweave.training.cascades.label_errors import LabelJudge, suspicions
+from tagweave.training.fit.recipe import Recipe
 from tagweave.training.plan import TrainingPlan
-from tagweave.training.recipe import Recipe
 
 NOISES = ("expert", "crowdbest", "llm", "crowd", "distant", "weak")
 FIRST = 100

@@ -30,13 +30,13 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreePredictor
-from tagweave.training.coupled import Coupling, fit_coupled
-from tagweave.training.fit import fit, prepare
-from tagweave.training.guided import fit_guided
-from tagweave.training.pruning import Pruning
-from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.subword import fit_pieces
-from tagweave.training.task import Task
+from tagweave.training.cascades.coupled import Coupling, fit_coupled
+from tagweave.training.cascades.guided import fit_guided
+from tagweave.training.cascades.pruning import Pruning
+from tagweave.training.cascades.subword import fit_pieces
+from tagweave.training.fit.fit import fit, prepare
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.task import Task
 
 _FILE = {"path": "x", "sha256": "0", "sentences": 3, "words": 3}
 _ABOUT = {

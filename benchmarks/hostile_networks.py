@@ -35,8 +35,8 @@ from tagweave.features.subwords import Subwords
 from tagweave.front.options import message
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
-from tagweave.training.fit import prepare
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.recipe import Recipe
 
 REFUSED, EITHER, WORKS = "refused", "either", "works"
 _WEIGHTS, _CONFIG, _TOKENIZER = "model.safetensors", "config.json", "tokenizer.json"

@@ -82,7 +82,7 @@ def iteration(work: Workload, threads: int, iterations: int) -> dict[str, Any]:
     from dataclasses import replace
 
     from tagweave.learning.full_batch import LBFGS
-    from tagweave.training.fit import prepare
+    from tagweave.training.fit.fit import prepare
 
     begin = time.perf_counter()
     problem = prepare([work.train], replace(work.recipe, features="observed", edges=False, threads=threads))
@@ -108,7 +108,7 @@ def learner(work: Workload, threads: int, iterations: int, target: float) -> dic
     from dataclasses import replace
 
     from tagweave.learning.run import Iteration, Run, Schedule
-    from tagweave.training.fit import fit
+    from tagweave.training.fit.fit import fit
 
     curve: list[tuple[float, float]] = []
     begin = time.perf_counter()
@@ -138,7 +138,7 @@ def tag(work: Workload, threads: int) -> dict[str, Any]:
 
     from tagweave.learning.run import Run, Schedule
     from tagweave.models.chain_predictor import ChainPredictor
-    from tagweave.training.fit import fit
+    from tagweave.training.fit.fit import fit
 
     model = fit([work.train], replace(work.recipe, threads=threads), None, Run(Schedule(1))).model
     tagger = ChainPredictor(model, threads)

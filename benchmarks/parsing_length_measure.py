@@ -24,8 +24,8 @@ from tagweave.models.storage import load_model
 from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.structures.tree import Tree
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 
 def of_length(sentences: Sequence[Sentence], length: int, tokens: int) -> list[Sentence]:

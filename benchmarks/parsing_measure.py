@@ -29,9 +29,9 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     from tagweave.learning.run import Run, Schedule
     from tagweave.models.storage import save_model
     from tagweave.models.tree import TreePredictor
-    from tagweave.training.fit import fit
-    from tagweave.training.recipe import Recipe
-    from tagweave.training.task import Task
+    from tagweave.training.fit.fit import fit
+    from tagweave.training.fit.recipe import Recipe
+    from tagweave.training.fit.task import Task
 
     train, dev = (load(f"{folder / name}#head") for name in (TRAIN, DEV))
     given, path = load(str(folder / BLANK)), model_path(folder, learner)

@@ -31,9 +31,9 @@ def by_tagweave(path: str, lines: int | None) -> None:
     from tagweave.corpus.sentence import Sentence
     from tagweave.features.templates import PRESETS
     from tagweave.models.storage import save_model
-    from tagweave.training.fit import fit
-    from tagweave.training.recipe import Recipe
-    from tagweave.training.task import Task
+    from tagweave.training.fit.fit import fit
+    from tagweave.training.fit.recipe import Recipe
+    from tagweave.training.fit.task import Task
 
     corpus = Corpus(tuple(Sentence(tuple(words)) for words in daily("train", lines)), "pd", "word")
     save_model(fit([corpus], Recipe(Task("segment"), PRESETS["liu-2014"])).model, path)

@@ -10,8 +10,8 @@ from benchmarks.characters import corpora_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.templates import PRESETS, Templates
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 LINES = 8000
 NGRAMS = Templates(PRESETS["liu-2014"].texts[:12])  # the character n-grams of liu-2014, Table 2

@@ -36,14 +36,15 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.objective import ChainObjective
-from tagweave.training.chain_system import ChainSystem
-from tagweave.training.coupled import Coupling, prepare_coupled
-from tagweave.training.fit import Fitted, Problem, fit, fit_problem, prepare
-from tagweave.training.incomplete import treated
-from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.subword import fit_pieces, prepare_pieces
-from tagweave.training.task import Task
-from tagweave.training.transform import fit_transformed
+from tagweave.training.cascades.chain_system import ChainSystem
+from tagweave.training.cascades.coupled import Coupling, prepare_coupled
+from tagweave.training.cascades.incomplete import treated
+from tagweave.training.cascades.subword import fit_pieces, prepare_pieces
+from tagweave.training.cascades.transform import fit_transformed
+from tagweave.training.fit.fit import fit, prepare
+from tagweave.training.fit.problem import Fitted, Problem, fit_problem
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.task import Task
 
 FEATURES = ("all", "observed")
 MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]

@@ -33,12 +33,13 @@ from tagweave.models.arc_scorer import ArcFeatures, LabelObjective
 from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.structures.tree import allowed_cells
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_guided, merged
-from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.task import Task
-from tagweave.training.transform import fit_transformed
-from tagweave.training.tree_system import TreeSystem
+from tagweave.training.cascades.guided import fit_guided, merged
+from tagweave.training.cascades.transform import fit_transformed
+from tagweave.training.cascades.tree_system import TreeSystem
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.task import Task
 from treebank import treebank
 
 MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]

@@ -89,6 +89,8 @@ def _options(name: str) -> Iterator[str]:
             flags = ", ".join((*each.opts, *each.secondary_opts))
             value = "" if each.is_flag else f" {each.metavar}"
             yield f"| `{_cell(flags + value)}` | {_cell(each.help or '')}{_default(each)} |"
+    for setting, text in getattr(command, "settings", {}).items():
+        yield f"| `--set {_cell(setting)}` | {_cell(text)} |"
 
 
 def _cell(text: str) -> str:
@@ -112,24 +114,25 @@ def method_tables() -> str:
     for method in METHODS.values():
         lines.append(f"| `{method.name}` | {method.summary} | {', '.join(method.structures)} |")
     for method in METHODS.values():
-        if table := list(_of_class(method.options, "--")):
+        if table := list(_of_class(method.options, as_flags=True)):
             lines += ["", f"## `{method.name}`", *table]
     return "\n".join(lines) + "\n"
 
 
-def _of_class(kind: Any, flag: str = "") -> list[str]:
-    """Return the options that a class declares as a table in Markdown, named as in Python or as flags."""
+def _of_class(kind: Any, as_flags: bool = False) -> list[str]:
+    """Return the options that a class declares as a table in Markdown, named as in Python or on the command line."""
     from tagweave.cli.console import in_flags
+    from tagweave.cli.train import SETTINGS
     from tagweave.options import choices, declared
 
     rows = []
     for each in declared({"": kind}):
-        value = each.about["metavar"] or "|".join(choices(each.kind))
-        name = f"{flag}{each.name.replace('_', '-')} {value}".strip() if flag else each.name
-        text = each.fields[""].metadata["help"]
-        rows.append(
-            f"| `{_cell(name)}` | {_field_default(each.fields[''])} | {_cell(in_flags(text) if flag else text)} |"
-        )
+        name, text = each.name, each.fields[""].metadata["help"]
+        if as_flags:
+            value = each.about["metavar"] or "|".join(choices(each.kind)) or "true"
+            name = f"--{name.replace('_', '-')} {value}" if each.has_flag else f"--set {name}={value}"
+            text = in_flags(text, settings=lambda: SETTINGS)
+        rows.append(f"| `{_cell(name)}` | {_field_default(each.fields[''])} | {_cell(text)} |")
     return ["", "| option | default | meaning |", "| --- | --- | --- |", *rows, ""] if rows else []
 
 

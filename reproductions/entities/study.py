@@ -350,7 +350,7 @@ def lines(found: dict[str, Any], trials: int) -> Iterator[str]:
     yield "entity ratio is that of the development data, which also choose the iteration."
     yield _CHOSEN[found["part"]]
     yield "CPU seconds are those of a training, the reading of corpora and the tagging of the test set.\n"
-    yield "Every training: `--set batch=16 --patience 3`, a third of the time of the defaults.\n"
+    yield "Every training: `--set batch=16 --set patience=3`, a third of the time of the defaults.\n"
     yield from [significance(trials), "  Differences are to the first row of each table.", ""]
     for setting in found["settings"]:
         yield f"## {setting['title']}\n"

@@ -18,11 +18,12 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.chain_problem import dev_score
-from tagweave.training.fit import Fitted, fit, fit_problem, prepare
-from tagweave.training.incomplete import discard
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades.incomplete import discard
+from tagweave.training.fit.chain_problem import dev_score, prepare
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run, warm: bo
     problem = prepare([corpus], recipe)
     evaluate = dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
     if warm:
-        first = fit_problem(problem.pointwise(), recipe, None, run, recipe.trainer(), evaluate)
+        first = fit_problem(problem.pointwise() or problem, recipe, None, run, recipe.trainer(), evaluate)
         problem = replace(problem, model=replace(problem.model, weights=first.model.weights))
     trainer = recipe.trainer().fine_tuning() if warm else recipe.trainer()
     return fit_problem(problem, recipe, None, run, trainer, evaluate)

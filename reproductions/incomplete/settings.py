@@ -77,7 +77,7 @@ class Method:
         strategy: of `reproductions.lab.baselines.treated`.
         by_name: the candidates of every position are first put in alphabetical order, which says nothing of the text.
         warm: marginal likelihood starts from the weights of `pointwise` instead of from zero. It is one or the other
-            here, in every setting; `tagweave.training.fit` chooses by how much is unknown.
+            here, in every setting; `tagweave.training.fit.fit` chooses by how much is unknown.
         by_itself: the corpus is first completed by a model trained by marginal likelihood.
     """
 

@@ -1,7 +1,7 @@
 """The models of the paper on one pair of corpora, step by step, so that methods share the steps they have in common.
 
-`tagweave.training.transform` has the same steps as one loop, which looks no further than the first round that is no
-better; here a round and a lambda are asked for.
+`tagweave.training.cascades.transform` has the same steps as one loop, which looks no further than the first round that
+is no better; here a round and a lambda are asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reproductions.jiang_2015.methods import Method
 from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.trainings import Side, Training, Trainings, Transformed
 from reproductions.lab.corpora import Parts
-from tagweave.training.guided import merged
+from tagweave.training.cascades.guided import merged
 
 
 class Round(NamedTuple):

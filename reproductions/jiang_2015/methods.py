@@ -41,7 +41,7 @@ PROBABILITIES = (
     Method("Model 2, probabilities", "relabelled"),
     Method("two rounds, probabilities", "relabelled", 2),
 )
-"""What `tagweave train --method transform` does with trees, with `--rounds 1` and by default."""
+"""What `tagweave train --method transform` does with trees, with `--set rounds=1` and by default."""
 DEFAULT = PROBABILITIES[1]
 DECODING = Method("decoding", "decoding")
 TIMED = (BASELINE, MERGING, MODEL_1, MODEL_2, MODEL_3)

@@ -27,9 +27,9 @@ from reproductions.lab.corpora import Parts, cut, of_sample, read_parts, there
 from reproductions.lab.run import Setting
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Schedule
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 from tagweave.training.methods.adaptation import SHARES
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
 
 PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide="joined")
 """That of the paper: Algorithm 1, Tables 1 and 3."""

@@ -17,8 +17,8 @@ from reproductions.lab.cache import Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import Counts, Metric
 from tagweave.learning.run import SILENT, Run
-from tagweave.training.fit import Fitted
-from tagweave.training.system import System
+from tagweave.training.cascades.system import System
+from tagweave.training.fit.problem import Fitted
 
 Lines = Sequence[str]
 """Of every sentence its annotation."""

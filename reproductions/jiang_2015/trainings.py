@@ -15,9 +15,9 @@ from reproductions.lab.cell import finished
 from reproductions.lab.corpora import digest
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run
-from tagweave.training.fit import Fitted
-from tagweave.training.system import FitStep, Parallel, System
-from tagweave.training.transform import BEST, CandidateRanking, rankings
+from tagweave.training.cascades.system import FitStep, Parallel, System
+from tagweave.training.cascades.transform import BEST, CandidateRanking, rankings
+from tagweave.training.fit.problem import Fitted
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc
 from tagweave.errors import CorpusError
-from tagweave.training.tree_system import Tree
+from tagweave.training.cascades.tree_system import Tree
 
 
 def of_corpus(corpus: Corpus) -> list[str]:

@@ -14,9 +14,9 @@ from reproductions.jiang_2015.tree_lines import without_relations
 from reproductions.jiang_2015.trees import Trees
 from reproductions.lab.corpora import Parts, cut, read_parts, there
 from tagweave.learning.run import Schedule
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
-from tagweave.training.tree_problem import usual_templates
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
+from tagweave.training.fit.tree_problem import usual_templates
 
 SCHEDULE = Schedule(4, 1)
 SOURCE = (4_000, 500, 500)

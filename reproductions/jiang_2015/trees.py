@@ -18,12 +18,13 @@ from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel, TreePredictor
-from tagweave.training import tree_system as systems
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_guided
-from tagweave.training.recipe import Recipe
-from tagweave.training.tree_problem import tag_layers
-from tagweave.training.tree_system import Tree
+from tagweave.training.cascades import tree_system as systems
+from tagweave.training.cascades.guided import fit_guided
+from tagweave.training.cascades.tree_system import Tree
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.tree_problem import tag_layers
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
-from tagweave.training.chain_system import ChainSystem, Labels
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_guided
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.chain_system import ChainSystem, Labels
+from tagweave.training.cascades.guided import fit_guided
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ from tagweave.errors import CorpusError
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training import incomplete
-from tagweave.training.incomplete import discard, first_model
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import TAGS, segmentation_name
+from tagweave.training.cascades import incomplete
+from tagweave.training.cascades.incomplete import discard, first_model
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import TAGS, segmentation_name
 
 BASELINES = ("argmax", "pointwise", "random", "first", "frequent", "discard")
 

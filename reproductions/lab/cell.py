@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.run import Data, Method
 from tagweave.learning.run import SILENCE, Callback
-from tagweave.training.fit import Fitted
+from tagweave.training.fit.problem import Fitted
 
 AnyFitted = TypeVar("AnyFitted", bound=Any)
 

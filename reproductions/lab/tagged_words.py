@@ -13,7 +13,7 @@ from tagweave.evaluation.score import Counts
 from tagweave.evaluation.words import Segmentation, word_scores
 from tagweave.labels.coding import as_layer
 from tagweave.models.cascades import labels_of
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 Labels = list[tuple[str, ...]]
 """Of every sentence one label a character."""

@@ -14,7 +14,7 @@ from tagweave.evaluation.score import Counts
 from tagweave.evaluation.words import Segmentation, word_scores
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 
 def segmented(model: ChainModel, gold: Corpus, threads: int = 1, whole_runs: bool = False) -> list[str]:

@@ -24,11 +24,12 @@ from tagweave.labels.mapping import TagMapping
 from tagweave.learning.run import Run
 from tagweave.models.cascades import labels_of
 from tagweave.models.chain import ChainModel
-from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled, with_share
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_stages, merged
-from tagweave.training.pruning import Narrowing, fit_narrowing
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.coupled import Coupling, automatic_mapping, fit_coupled, with_share
+from tagweave.training.cascades.guided import fit_stages, merged
+from tagweave.training.cascades.pruning import Narrowing, fit_narrowing
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 _TEMPLATES = Templates((*PRESETS["li-2015"].texts, *PRESETS["types"].texts))
 """Those of Table 1, and types, which words share that no training text has: for every system alike."""

@@ -13,7 +13,7 @@ a loose one; so the tags that the shipped mapping does not name have the partner
 from __future__ import annotations
 
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping
-from tagweave.training.coupled import often
+from tagweave.training.cascades.coupled import often
 
 
 def mappings(name: str, counted: TagMapping) -> tuple[TagMapping, ...]:

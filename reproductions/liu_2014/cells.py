@@ -19,9 +19,10 @@ from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import Method
 from reproductions.liu_2014.partial import Partial, partial
 from tagweave.learning.run import Run
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.incomplete import treated
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.incomplete import treated
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from reproductions.lab.corpora import digest
 from tagweave.corpus.corpus import Corpus
 from tagweave.harvest.lexicon import Lexicon
 from tagweave.learning.run import Schedule
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.features.templates import PRESETS
 from tagweave.harvest.lexicon import Lexicon, read
 from tagweave.learning.run import Schedule
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 RECIPE = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05, "batch": 16, "initial": 1e-8})
 SCHEDULE = Schedule(3)

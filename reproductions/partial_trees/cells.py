@@ -26,9 +26,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
 from tagweave.learning.run import SILENCE, Callback, Run, Schedule
 from tagweave.models.tree import TreePredictor
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 
 class Trained(NamedTuple):
@@ -84,7 +85,7 @@ class Cells:
             "seconds": found.seconds,
             "sentences": len(found.corpus),
             "known": found.known,
-            "unused": found.fitted.counts.unused if found.fitted.counts else 0,
+            "unused": sum(int(note.split()[0]) for note in found.fitted.notes if "left out" in note),
             "filled": None if method.first is None else self._filled(given, found.corpus, seed),
             "dev": self._heads(found.fitted, parts.dev),
             "test": self._heads(found.fitted, parts.test),

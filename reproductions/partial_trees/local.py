@@ -22,9 +22,9 @@ from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcScoring
 from tagweave.models.scorer import Blocks
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.training.fit import Fitted
-from tagweave.training.recipe import Recipe
-from tagweave.training.tree_problem import TreebankCounts, dev_score, usual_templates
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.tree_problem import dev_score, usual_templates
 
 Floats = NDArray[Any]
 
@@ -67,4 +67,4 @@ def fit_local(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run = SILENT) ->
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
     evaluate = dev_score(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, run, evaluate)
-    return Fitted(replace(model, weights=outcome.weights), outcome, TreebankCounts(crossing=0, unused=0))
+    return Fitted(replace(model, weights=outcome.weights), outcome)

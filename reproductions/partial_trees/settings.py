@@ -66,7 +66,7 @@ class Method:
 
     Attributes:
         name: in the tables.
-        learner: of `tagweave.training.recipe.Recipe`.
+        learner: of `tagweave.training.fit.recipe.Recipe`.
         whole_only: all sentences but the whole ones are dropped.
         first: the method whose parser fills in the unknown heads, under those that are known, before training.
         local: every known head is a decision of its own in training; decoding is as ever.

@@ -18,9 +18,9 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 GUIDELINE = "news"
 NOTES = {

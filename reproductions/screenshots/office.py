@@ -26,12 +26,12 @@ from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.training.chain_problem import dev_score
-from tagweave.training.job import train
+from tagweave.training.fit.chain_problem import dev_score
+from tagweave.training.fit.task import Task
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
 from tagweave.training.retraining import ANNOTATED, MODEL
-from tagweave.training.task import Task
+from tagweave.training.train import save_training, train
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here
@@ -164,7 +164,7 @@ def _training(folder: Path, *more: str, task: str = "tag") -> TrainingPlan:
 def _trained(plan: retraining.Plan, name: str, task: str = "tag") -> Path:
     """A model of what is known from the start."""
     path = Path(plan.folder) / f"{name}.safetensors"
-    train(job_of(_training(Path(plan.folder), task=task), Run())).save(path)
+    save_training(train(job_of(_training(Path(plan.folder), task=task), Run())), path)
     return path
 
 

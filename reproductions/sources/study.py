@@ -34,10 +34,10 @@ from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources, with_aggregate
 from tagweave.sources.methods import aggregate
 from tagweave.sources.options import DEFAULT
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.source_rounds import SourceRounds
-from tagweave.training.task import Task
+from tagweave.training.cascades.source_rounds import SourceRounds
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 METHODS = {
     "majority": "majority",

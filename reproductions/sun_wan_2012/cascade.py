@@ -28,8 +28,8 @@ from reproductions.sun_wan_2012.methods import Method
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENCE, Callback, Run
-from tagweave.training.fit import Fitted
-from tagweave.training.jackknife import Member, members
+from tagweave.training.cascades.jackknife import Member, members
+from tagweave.training.fit.problem import Fitted
 
 Asked = tuple[str, ...]
 """Names of texts: `dev`, `test`, `target`, `source`."""

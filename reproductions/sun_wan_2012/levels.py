@@ -19,12 +19,13 @@ from tagweave.learning.run import Run
 from tagweave.models.cascades import guide_column
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.chain_problem import prepare, prepare_corpora
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_guided
-from tagweave.training.jackknife import in_characters
-from tagweave.training.recipe import Recipe
-from tagweave.training.subword import fit_pieces
+from tagweave.training.cascades.guided import fit_guided
+from tagweave.training.cascades.jackknife import in_characters
+from tagweave.training.cascades.subword import fit_pieces
+from tagweave.training.fit.chain_problem import prepare, prepare_corpora
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 Columns = Mapping[str, Labels]
 """By the name of a guideline, the labels of the characters of a corpus."""

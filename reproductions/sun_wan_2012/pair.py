@@ -9,7 +9,7 @@ from functools import cached_property
 from reproductions.lab.corpora import digest
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Schedule
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.recipe import Recipe
 
 
 @dataclass(frozen=True)

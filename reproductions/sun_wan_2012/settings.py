@@ -11,8 +11,8 @@ from reproductions.sun_wan_2012.methods import CHARACTERS, GUIDED, PIECES, UNTAG
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Schedule
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 RECIPE = Recipe(Task("segtag", "BI"), PRESETS["sun-wan-2012"], settings={"batch": 16, "initial": 1e-8}, features="all")
 SCHEDULE = Schedule(6)

@@ -20,7 +20,7 @@ from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import CorpusError
 from tagweave.harvest.matching import word_marks
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 _ENDS: dict[Candidates, bool] = {("B",): False, ("M",): False, ("E",): True, ("S",): True}
 

@@ -19,8 +19,8 @@ from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
 
 TREATMENTS = ("marginal", "argmax", "pointwise")
 """How to treat the characters that were not annotated."""

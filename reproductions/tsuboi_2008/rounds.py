@@ -14,7 +14,7 @@ from tagweave.annotate.selection import Occurrences, most_uncertain
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import SILENCE, Callback, Run
 from tagweave.models.chain import ChainModel
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 
 @dataclass(frozen=True, eq=False)

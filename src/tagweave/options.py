@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
 from inspect import Parameter, cleandoc, signature
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from math import isfinite
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from tagweave.errors import PlanError, one_of
 
 T = TypeVar("T")
 
@@ -21,6 +26,7 @@ def option(
     most: float | None = None,
     structure: str = "",
     panel: str = "",
+    flag: bool = False,
 ) -> Any:
     """A field of options.
 
@@ -30,16 +36,25 @@ def option(
         metavar: the name of its value in help texts.
         least, most: the range of a number.
         structure: the only structure it applies to; "" for all.
-        panel: the heading under which the command line lists it.
+        panel: the heading under which the command line lists its flag.
+        flag: whether `tagweave train` has a flag for it; all others are given by `--set NAME=VALUE`.
     """
-    about = {"help": text, "metavar": metavar, "least": least, "most": most, "structure": structure, "panel": panel}
+    about = {
+        "help": text,
+        "metavar": metavar,
+        "least": least,
+        "most": most,
+        "structure": structure,
+        "panel": panel,
+        "flag": flag,
+    }
     return (
         field(default_factory=default, metadata=about) if callable(default) else field(default=default, metadata=about)
     )
 
 
-SEED = option(0, "The seed of everything random.", "N", 0)
-THREADS = option(1, "How many threads share the work.", "N", 1)
+SEED = option(0, "The seed of everything random.", "N", 0, flag=True)
+THREADS = option(1, "How many threads share the work.", "N", 1, flag=True)
 """Of plans; commands without a plan have them, too."""
 
 
@@ -48,15 +63,95 @@ def choices(kind: Any) -> tuple[str, ...]:
     return next((get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal), ())
 
 
-def check_ranges(options: Any) -> None:
-    """Raise ValueError unless every number of a dataclass is in the range of its field."""
-    for name, each in type(options).__dataclass_fields__.items():
-        value, least, most = getattr(options, name), each.metadata.get("least"), each.metadata.get("most")
-        if value is None or (least is None and most is None):
-            continue
-        if (least is not None and not value >= least) or (most is not None and not value <= most):
-            expected = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
-            raise ValueError(f"found {name} {value:g}, expected {expected}")
+def value_of(
+    name: str, value: Any, kind: Any, least: float | None = None, most: float | None = None, is_text: bool = False
+) -> Any:
+    """Return the value of an option, of its type and in its range.
+
+    Args:
+        name: the name of the option, for the message.
+        value: the value, as data.
+        kind: the type of the option: numbers, texts, `Literal`, `bool`, tuples of these, or a union with `None`.
+        least, most: the range of a number, or of each of several.
+        is_text: whether the value is text of the command line, in which several values stand between commas.
+
+    Raises:
+        PlanError: any other value.
+    """
+    import msgspec  # which most commands do without
+
+    names = choices(kind)
+    if names and isinstance(value, str) and value not in names and _is_choice(kind):
+        raise PlanError(f"unknown {name} {value!r}, expected {one_of(value, names)}")
+    is_several = any(get_origin(part) is tuple for part in (kind, *get_args(kind)))
+    try:
+        data = value.split(",") if is_text and is_several else value
+        converted = msgspec.convert(data, kind, strict=not is_text)
+    except msgspec.ValidationError:
+        converted = None
+        fits = False
+    else:
+        numbers = converted if isinstance(converted, tuple) else (converted,)
+        fits = all(
+            isfinite(number) and (least is None or number >= least) and (most is None or number <= most)
+            for number in numbers
+            if isinstance(number, int | float) and not isinstance(number, bool)
+        )
+    if not fits:
+        raise PlanError(f"found `{name}={value}`, expected {_expected(kind, least, most)}")
+    return converted
+
+
+def _is_choice(kind: Any) -> bool:
+    """Return whether the only values of a type are names, or `None`."""
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return all(part is type(None) or get_origin(part) is Literal for part in parts)
+
+
+def _expected(kind: Any, least: float | None, most: float | None) -> str:
+    """Describe the values of a type."""
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    limits = "" if least is None else f" from {least:g}" if most is None else f" from {least:g} to {most:g}"
+    nouns = []
+    for part in parts:
+        if get_origin(part) is tuple:
+            nouns.append("numbers" if get_args(part)[0] in (int, float) else "texts")
+        elif part is bool:
+            nouns.append("true or false")
+        elif part in (int, float):
+            nouns.append(f"a {'whole ' if part is int else ''}number{limits}")
+        elif part is str:
+            nouns.append("text")
+        elif get_origin(part) is Literal:
+            nouns.append(", ".join(map(str, get_args(part))))
+    return " or ".join(nouns)
+
+
+@cache
+def _validated_fields(kind: type) -> tuple[Declared, ...]:
+    """Return the options of a class that plain values make: those of other classes check themselves."""
+    return tuple(each for each in declared({"": kind}) if _is_plain(each.kind))
+
+
+def _is_plain(kind: Any) -> bool:
+    parts = (kind, *get_args(kind))
+    if any(get_origin(part) is tuple for part in parts):
+        parts = tuple(each for part in parts for each in get_args(part))
+    plain = (int, float, str, bool, type(None), Ellipsis)
+    return all(
+        part in plain or get_origin(part) in (Literal, Union, UnionType) or isinstance(part, str) for part in parts
+    )
+
+
+class Validated:
+    """A base of dataclasses of options: each value is of the type of its option, and in its range."""
+
+    def __post_init__(self) -> None:
+        kind: Any = type(self)
+        for each in _validated_fields(kind):
+            about = each.about
+            value = value_of(each.name, getattr(self, each.name), each.kind, about["least"], about["most"])
+            object.__setattr__(self, each.name, value)
 
 
 @dataclass(frozen=True)
@@ -82,6 +177,11 @@ class Declared:
             each.default if each.default_factory is MISSING else each.default_factory() for each in self.fields.values()
         ]
         return found[0] if all(each == found[0] for each in found) else None
+
+    @property
+    def has_flag(self) -> bool:
+        """Whether `tagweave train` has a flag for it."""
+        return bool(self.about["flag"])
 
     @property
     def help(self) -> str:

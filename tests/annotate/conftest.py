@@ -27,8 +27,8 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -18,9 +18,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 GOLD = CTB.with_sentences(CTB.sentences[80:100])

@@ -20,8 +20,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 RAW = CTB.with_sentences(Sentence(each.forms, location=each.location) for each in CTB.sentences[100:110])

@@ -23,9 +23,9 @@ from tagweave.errors import CorpusError
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 WORDS = ("Ada", "Babbage", "Paris", "London", "met", "saw", "in", "today")
 

@@ -34,9 +34,9 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.ranking import span_entropies
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 

@@ -26,8 +26,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import save_model
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
 from tagweave.training.retraining import alone, run, take
 
 COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"

@@ -19,8 +19,8 @@ from tagweave.labels.mapping import count_pairs
 from tagweave.learning import loop
 from tagweave.learning import run as runs
 from tagweave.models.storage import save_model
-from tagweave.training.coupled import Coupling, fit_coupled
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.coupled import Coupling, fit_coupled
+from tagweave.training.fit.recipe import Recipe
 
 Run = Callable[..., Any]
 

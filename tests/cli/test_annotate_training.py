@@ -57,7 +57,16 @@ def trained(run: Run, folder: Path, *words: object) -> Path:
 
 def test_every_part_of_the_recipe(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
     options = ["--template", "form[0]", "--template", "form[-1] form[0]", "--learner", "sgd", "--set", "rate=0.125"]
-    options += ["--set", "batch=4", "--features", "observed", "--min-count", "2", "--precision", "float64"]
+    options += [
+        "--set",
+        "batch=4",
+        "--set",
+        "feature_weights=observed",
+        "--set",
+        "minimum_count=2",
+        "--set",
+        "precision=float64",
+    ]
     options += ["--seed", "7", "--incomplete", "posterior", "--iterations", "3"]
     model = trained(run, tmp_path, f"ctb={corpora / 'train.txt'}", *options)
     new = trained_again(run, model, [corpora / "train.txt"], annotated)
@@ -76,7 +85,7 @@ def test_weights_samples_and_rounds_stay(run: Run, tmp_path: Path, corpora: Path
     plan = plan_again(ChainPredictor(load_model(model)), [both[0]])
     assert [(each.weight, each.sample) for each in plan.target] == [(2.0, 30), (0.5, "all")]
     both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
-    options = ("--method", "stacked", "--rounds", 2, "--iterations", 1)
+    options = ("--method", "stacked", "--set", "rounds=2", "--iterations", 1)
     model = trained(run, tmp_path, both[0], "--source", both[1], *options)
     plan = plan_again(ChainPredictor(load_model(model)), both)
     assert (plan.method, plan.options) == ("stacked", StackedOptions(rounds=2))
@@ -85,7 +94,7 @@ def test_weights_samples_and_rounds_stay(run: Run, tmp_path: Path, corpora: Path
 def test_as_many_iterations_as_a_model_with_development_data_made(
     run: Run, tmp_path: Path, corpora: Path, annotated: Path
 ) -> None:
-    words = (f"ctb={corpora / 'train.txt'}", "--dev", corpora / "dev.txt", "--patience", "1")
+    words = (f"ctb={corpora / 'train.txt'}", "--dev", corpora / "dev.txt", "--set", "patience=1")
     model = trained(run, tmp_path, *words)
     new = trained_again(run, model, [corpora / "train.txt"], annotated)
     assert new.about["iterations"] == load_model(model).about["iterations"]
@@ -111,7 +120,7 @@ def test_a_corpus_of_another_guideline_is_a_source(
     monkeypatch.chdir(tmp_path)  # where the mapping is found again
     both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
     (tmp_path / "pairs.tsv").write_text("# mapping = ctb pd\nNN\tn\t3\nVV\tv\t2\n", "utf-8")
-    options = ("--mapping", tmp_path / "pairs.tsv", "--views", "separate", "--iterations", 2)
+    options = ("--mapping", tmp_path / "pairs.tsv", "--set", "views=separate", "--iterations", 2)
     model = trained(run, tmp_path, both[0], "--source", both[1], *options)
     new = trained_again(run, model, [both[1], both[0]], annotated)
     old = load_model(model).about["plan"]
@@ -136,7 +145,7 @@ def test_a_segmenter_with_its_lexicon(run: Run, tmp_path: Path, corpora: Path, m
     """It is found by its name and digest, here or beside a corpus."""
     words = shutil.copy(corpora / "words.txt", tmp_path)
     (tmp_path / "names.txt").write_text("图书馆\n", "utf-8")
-    options = ("--task", "segment", "--coding", "BI", "--lexicon", tmp_path / "names.txt", "--iterations", 2)
+    options = ("--task", "segment", "--set", "coding=BI", "--lexicon", tmp_path / "names.txt", "--iterations", 2)
     model = trained(run, tmp_path, words, *options)
     marked = tmp_path / "marked.kytea"
     marked.write_text("他 在|图-书-馆|看 书\n", "utf-8")

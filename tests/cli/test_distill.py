@@ -19,7 +19,9 @@ def files(tmp_path, run):
     write(tmp_path / "raw.txt", TEXT)
     for seed in (1, 2):
         model = tmp_path / f"{seed}.model"
-        run("train", tmp_path / "gold.conll", "--iterations", 3, "--seed", seed, "--average-seeds", 1, "-o", model)
+        run(
+            "train", tmp_path / "gold.conll", "--iterations", 3, "--seed", seed, "--set", "average_seeds=1", "-o", model
+        )
     return tmp_path
 
 

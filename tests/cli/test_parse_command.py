@@ -98,7 +98,7 @@ def test_trees_that_cross_are_lifted_and_counted(trees: Path, run: Run) -> None:
     (trees / "crossing.conllu").write_text(crossing + "\n" + conllu(treebank(5)))
     train = ("train", "--task", "parse", trees / "crossing.conllu", "-o", trees / "c.model", "--iterations", 1)
     assert "1 sentences with arcs that cross: lifted" in run(*train).stderr
-    assert "1 sentences with arcs that cross: learned as they are" in run(*train, "--non-projective").stderr
+    assert "1 sentences with arcs that cross: learned as they are" in run(*train, "--set", "non_projective=true").stderr
     assert not load_model(trees / "c.model").projective
 
 
@@ -111,11 +111,11 @@ def test_circles_are_named(trees: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--method coupled", "unknown method 'coupled', expected one of single, stacked, merged,"),
-        ("--guide joined", "--guide with the task parse"),
+        ("--method coupled", "unknown method 'coupled', expected one of single, auto, iterate, merged,"),
+        ("--set guide=joined", "--set guide with the task parse"),
         ("--method merged", "expected --source of another guideline, for --method merged"),
-        ("--rounds 2", "found --rounds with the method single, expected stacked or transform or iterate"),
-        ("--coding BI", "--coding with the task parse"),
+        ("--set rounds=2", "found --set rounds with the method single, expected iterate or sources or stacked"),
+        ("--set coding=BI", "--set coding with the task parse"),
         ("--incomplete posterior", "--incomplete with the task parse"),
         ("--learner magic", "magic"),
         ("--template form[0]", "found 'form[0]' in template"),

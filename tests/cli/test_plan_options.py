@@ -12,7 +12,7 @@ from tagweave.corpus.load import load
 from tagweave.errors import PlanError
 from tagweave.features.templates import PRESETS
 from tagweave.training.corpora import read_corpus, run_identity
-from tagweave.training.recipe import LEARNERS, Recipe, learner_settings, template_texts
+from tagweave.training.fit.recipe import LEARNERS, Recipe, learner_settings, template_texts
 
 
 def test_settings_have_the_types_of_the_learner():

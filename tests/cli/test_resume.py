@@ -12,7 +12,6 @@ from contextlib import suppress
 import pytest
 from model_files import contents, write
 
-from tagweave.learning import loop
 from tagweave.models.storage import load_model
 
 # each training is a process of its own, forked from one that has loaded everything, and kills itself with SIGKILL
@@ -56,10 +55,12 @@ for times, between, *options in runs:
 @pytest.mark.parametrize(
     ("options", "part", "iterations"),
     [
-        pytest.param("--dev {dev} --patience 4", "", 3, marks=pytest.mark.slow),
+        pytest.param("--dev {dev} --set patience=4", "", 3, marks=pytest.mark.slow),
         pytest.param("--learner lbfgs", "", 3, marks=pytest.mark.slow),
         pytest.param("--source {words} --sample 10,15", ".source-1", 9, marks=pytest.mark.slow),
-        pytest.param("--source {words} --sample 10,15 --narrow 0 --guided 0", ".mapping", 6, marks=pytest.mark.slow),
+        pytest.param(
+            "--source {words} --sample 10,15 --set narrow=0 --set guided=0", ".mapping", 6, marks=pytest.mark.slow
+        ),
         ("--source {words} --method stacked", ".source", 6),
     ],
     ids=["adagrad", "lbfgs", "narrowed", "coupled", "stacked"],
@@ -117,13 +118,3 @@ def test_a_signal_keeps_the_model_and_the_state(run, corpora, tmp_path, sent, co
     run(*common, tmp_path / "straight", "--iterations", done + 2)
     assert model.read_bytes() == (tmp_path / "straight").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "m", "said", "straight"]
-
-
-def test_no_checkpoint(run, corpora, tmp_path, monkeypatch):
-    def written(*_):
-        raise AssertionError
-
-    monkeypatch.setattr(loop, "save_checkpoint", written)
-    common = ("train", corpora / "train.txt", "--iterations", 2, "--no-checkpoint", "-o", tmp_path / "m")
-    run(*common)
-    assert "--no-checkpoint" in run(*common, "--resume", code=2).stderr

@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from tagweave import __version__
 from tagweave.cli.main import COMMANDS, GROUPS, application
+from tagweave.cli.train import SETTINGS
 from tagweave.options import declared
 from tagweave.training.methods import METHODS
 from tagweave.training.plan import TrainingPlan
@@ -66,7 +67,7 @@ sys.modules["fcntl"] = sys.modules["resource"] = None
 from pathlib import Path
 import tagweave.annotate.retraining
 from tagweave.training.retraining import take
-from tagweave.training.chain_problem import peak_bytes
+from tagweave.training.fit.chain_problem import peak_bytes
 print(peak_bytes())
 try:
     take(Path("none"))
@@ -121,7 +122,10 @@ def test_train_help_shows_what_people_use_and_help_all_everything(run) -> None:
     assert sorted(everything) == sorted(["help", *(each.opts[-1].removeprefix("--") for each in params)])
     of_classes = declared({"": TrainingPlan} | {each.name: each.options for each in METHODS.values()})
     by_field = {"target": "corpora", "sources": "source", "settings": "setting"}
-    assert {by_field.get(each.name, each.name) for each in of_classes} <= {"corpora", *(each.name for each in params)}
+    names = {"corpora", *SETTINGS, *(each.name for each in params)}
+    assert {by_field.get(each.name, each.name) for each in of_classes} <= names
+    listed = run("train", "--help-all").stdout
+    assert len(everything) <= 30 and all(f"  {name}=" in listed for name in SETTINGS)
 
 
 def test_commands_stand_in_groups(run) -> None:

@@ -11,7 +11,7 @@ from model_files import write
 from tagweave.models.storage import load_model
 
 PD = ("--source", "pd={}/pd.txt")
-OPTIONS = ("--task", "segtag", "--method", "subword", "--folds", 2, "--iterations", 2)
+OPTIONS = ("--task", "segtag", "--method", "subword", "--set", "folds=2", "--iterations", 2)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_probabilities_and_the_best_are_of_pieces(stacked, run):
 
 
 def test_training_again(run, files, tmp_path):
-    said = train(run, files, tmp_path / "m", "--retrain", "--learner", "perceptron")
+    said = train(run, files, tmp_path / "m", "--set", "retrain=true", "--learner", "perceptron")
     steps = [line for line in said if line.startswith("a model of")]
     assert steps == [
         "a model of ctb that looks at their labels, to relabel their corpora",
@@ -101,9 +101,12 @@ def test_training_again(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((*PD, "--method", "merged", "--retrain"), "found --retrain with the method merged, expected subword"),
+        (
+            (*PD, "--method", "merged", "--set", "retrain=true"),
+            "found --set retrain with the method merged, expected subword",
+        ),
         ((*PD, "--method", "subword"), "found the task tag, expected segment or segtag"),
-        ((*PD, *OPTIONS, "--folds", 31), "found 31 folds, expected 2 to 30"),
+        ((*PD, *OPTIONS, "--set", "folds=31"), "found 31 folds, expected 2 to 30"),
         (OPTIONS, "expected --source of another guideline, for --method subword"),
     ],
 )

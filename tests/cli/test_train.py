@@ -18,12 +18,13 @@ from benchmarks.fuzz_bases import save_network
 from tagweave.corpus.files import digest
 from tagweave.corpus.load import load
 from tagweave.models.storage import describe_model, load_model
-from tagweave.training.chain_problem import estimated_bytes, peak_bytes
-from tagweave.training.coupled import Coupling, prepare_coupled
-from tagweave.training.fit import prepare
+from tagweave.training.cascades.coupled import Coupling, prepare_coupled
+from tagweave.training.fit.chain_problem import estimated_bytes, peak_bytes
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.methods import read_plan
 from tagweave.training.methods.single import SingleOptions
-from tagweave.training.plan import CorpusReference, read_plan
-from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.training.plan import CorpusReference
 
 RUN = ("--iterations", 2)
 
@@ -78,7 +79,7 @@ def test_the_same_run_gives_the_same_bytes(run, corpora, tmp_path, learner, thre
 KINDS = {
     "tagger": ["ctb=train.txt", "--dev", "dev.txt"],
     "segmenter": ["--task", "segment", "words.txt", "--lexicon", "lexicon.txt"],
-    "spans": ["--task", "spans", "spans.col", "--entity-ratio", "spans.col"],
+    "spans": ["--task", "spans", "spans.col", "--set", "entity_ratio=spans.col"],
     "parser": ["--task", "parse", "trees.conllu", "--dev", "more.conllu"],
     "coupled": ["ctb=train.txt", "--source", "pd=words.txt", "--method", "coupled"],
     "stacked": ["ctb=train.txt", "--source", "pd=words.txt", "--method", "stacked"],
@@ -122,7 +123,7 @@ def test_weights_of_corpora(run, corpora, tmp_path):
     """A corpus of weight 2 counts as if it stood there twice, to a learner that sees all sentences at once."""
     train = corpora / "train.txt"
     other = write(tmp_path / "other.txt", (corpora / "dev.txt").read_text("utf-8").splitlines())
-    options = ("--learner", "rprop", "--precision", "float64", "--iterations", 4)
+    options = ("--learner", "rprop", "--set", "precision=float64", "--iterations", 4)
     run("train", train, other, "--weights", "1,2", "-o", tmp_path / "weighted", *options)
     run("train", train, other, other, "-o", tmp_path / "twice", *options)
     weighted, twice = (load_model(tmp_path / name).weights for name in ("weighted", "twice"))
@@ -131,7 +132,16 @@ def test_weights_of_corpora(run, corpora, tmp_path):
 
 
 def test_options_reach_the_recipe(run, corpora, tmp_path):
-    options = ("--features", "observed", "--min-count", 2, "--precision", "float64", "--incomplete", "posterior")
+    options = (
+        "--set",
+        "feature_weights=observed",
+        "--set",
+        "minimum_count=2",
+        "--set",
+        "precision=float64",
+        "--incomplete",
+        "posterior",
+    )
     templates = ("--preset", "tsuboi-2008", "--template", "form[0]", "--template", "form[-1] form[0]")
     run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, *options, *templates, "--method", "single")
     recipe = about(tmp_path / "m")["recipe"]
@@ -142,7 +152,7 @@ def test_options_reach_the_recipe(run, corpora, tmp_path):
 
 @pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
 def test_codings(run, corpora, tmp_path, coding):
-    run("train", corpora / "words.txt", "--task", "segment", "--coding", coding, "-o", tmp_path / "m", *RUN)
+    run("train", corpora / "words.txt", "--task", "segment", "--set", f"coding={coding}", "-o", tmp_path / "m", *RUN)
     assert load_model(tmp_path / "m").coding == coding
 
 
@@ -161,7 +171,7 @@ def test_a_format_that_the_lines_do_not_tell(run, tmp_path):
 
 def test_patience_and_the_log(run, corpora, tmp_path):
     log = tmp_path / "log.jsonl"
-    options = ("--dev", corpora / "dev.txt", "--patience", 1, "--iterations", 50, "--log", log)
+    options = ("--dev", corpora / "dev.txt", "--set", "patience=1", "--iterations", 50, "--log", log)
     run("train", corpora / "train.txt", "-o", tmp_path / "m", *options)
     lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert [line["number"] for line in lines] == list(range(1, len(lines) + 1))
@@ -186,7 +196,7 @@ def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, t
     [
         ("learning.online.AdaGrad.step", (), "interrupted in the first iteration: no model is written"),
         ("learning.online.AdaGrad.step", ("--incomplete", "posterior"), "tagweave: interrupted"),
-        ("training.job.prepare", (), "tagweave: interrupted"),
+        ("training.fit.fit.prepare", (), "tagweave: interrupted"),
     ],
 )
 def test_an_interrupt_before_there_is_a_model(run, corpora, tmp_path, monkeypatch, stopped, options, told):
@@ -206,7 +216,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run
     model = tmp_path / "m"
     with interrupted(1):
         run("train", corpora / "train.txt", "-o", model, *RUN, code=130)
-    changes = [("--seed", 1), ("--weights", "2"), ("--covers", "NN"), ("--min-count", 2)]
+    changes = [("--seed", 1), ("--weights", "2"), ("--covers", "NN"), ("--set", "minimum_count=2")]
     changes.append(("--dev", corpora / "dev.txt"))
     for change in changes:
         result = run("train", corpora / "train.txt", "-o", model, *RUN, *change, "--resume", code=2)

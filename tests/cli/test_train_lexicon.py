@@ -13,7 +13,7 @@ from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import describe_model, load_model
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 RUN = ("--task", "segment", "--iterations", 2)
 SCHEDULE = Schedule(2)

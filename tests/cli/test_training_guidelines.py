@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
 from model_files import write
 
 from tagweave.errors import CorpusError, PlanError
-from tagweave.training.corpora import read_corpus
+from tagweave.training.corpora import TrainingData, read_corpus
 from tagweave.training.guidelines import development_data, overlap_lines, training_data
 from tagweave.training.inspection import unknown_labels
 from tagweave.training.methods import METHODS
@@ -26,11 +26,22 @@ def files(tmp_path):
     return SimpleNamespace(**found)
 
 
+@dataclass(frozen=True)
+class Data(TrainingData):
+    """Training data with the name of their method."""
+
+    method: str = ""
+
+    @classmethod
+    def of(cls, told, method):
+        return cls(**vars(told), method=method.name)
+
+
 def data(training, sources=(), method=None, task="tag"):
     def read(arguments):
         return [read_corpus(str(argument), task, None) for argument in arguments]
 
-    return training_data(read(training), read(sources), method)
+    return Data.of(*training_data(read(training), read(sources), method))
 
 
 def names(told):
@@ -97,7 +108,7 @@ def test_other_types_of_spans_are_another_guideline_unless_it_is_told_what_was_l
     assert names(data(paths[:1], paths[1:], task="spans")) == ["target", "source"]
     target, source = (read_corpus(str(path), "spans", None) for path in paths)
     source = replace(source, corpus=source.corpus.covering("ORG"))
-    assert names(training_data([target], [source], None)) == ["tag", "tag"]
+    assert names(training_data([target], [source], None)[0]) == ["tag", "tag"]
 
 
 def test_a_source_of_each_kind(files):
@@ -157,7 +168,7 @@ def test_a_layer_in_the_way_of_a_name(files, tmp_path):
 
 def dev_name(told, training, dev):
     first, file = (read_corpus(str(each), "tag", None) for each in (training, dev))
-    return development_data(told, file, first).guideline
+    return development_data(told, METHODS[told.method], file, first).guideline
 
 
 def test_development_data_without_a_name_are_of_the_target(files):
@@ -204,7 +215,9 @@ def test_development_data_of_another_field_are_refused(files, tmp_path, name):
 def test_labels_of_development_data_that_training_lacks_are_told_where_they_are_many(files, tmp_path):
     told = data([files.a], [files.c])
     strange = write(tmp_path / "dev.txt", ["x/N y/V z/N x/Q y/R z/R v"])
-    file = development_data(told, read_corpus(str(strange), "tag", None), read_corpus(str(files.a), "tag", None))
+    file = development_data(
+        told, METHODS[told.method], read_corpus(str(strange), "tag", None), read_corpus(str(files.a), "tag", None)
+    )
     assert [*unknown_labels(told, file)] == [
         f"warning: {strange}: the training corpora lack labels at 50.0 % of its positions, which count as wrong: R Q"
     ]
@@ -216,7 +229,7 @@ def test_a_model_of_spans_has_o_and_every_letter_of_its_types(tmp_path):
     rows = ["Ann\tB-PER", "Bo\tI-PER", "left\tO", "York\tB-LOC", ""]
     dev = read_corpus(str(write(tmp_path / "dev.conll", rows)), "spans", None)
     told = data([marked], task="spans")
-    [line] = unknown_labels(told, development_data(told, dev, told.files[0]), "spans")
+    [line] = unknown_labels(told, development_data(told, METHODS[told.method], dev, told.files[0]), "spans")
     assert line.endswith("at 25.0 % of its positions, which count as wrong: B-LOC")
 
 
@@ -238,7 +251,8 @@ def test_what_is_assumed_of_a_format_is_told(tmp_path):
 def overlap(tmp_path, task, first, second, method=None):
     paths = [write(tmp_path / name, text) for name, text in (("a.conllu", first), ("b.conllu", second))]
     arguments = [f"{path.stem}={path}" for path in paths]
-    found = overlap_lines(data(arguments[:1], arguments[1:], method, task), task)
+    told = data(arguments[:1], arguments[1:], method, task)
+    found = overlap_lines(told, METHODS[told.method], task)
     return [line.replace(f"{tmp_path}/", "") for line in found]
 
 

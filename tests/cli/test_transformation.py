@@ -46,7 +46,7 @@ def test_the_steps_of_transform(adapt, tmp_path):
 
 
 def test_the_rounds_of_iterate(adapt, run, tmp_path):
-    model, lines = adapt("--method", "iterate", "--rounds", 2, "--predict-self", "0,0.5")
+    model, lines = adapt("--method", "iterate", "--set", "rounds=2", "--set", "predict_self=0,0.5")
     first = ["1/10 target model of ctb", "2/10 source model of pd", "3/10 round 1: transfer model, pd to ctb"]
     assert steps(lines)[:3] == first
     rounds, best = model.about["rounds"], model.about["round"]
@@ -60,7 +60,7 @@ def test_the_rounds_of_iterate(adapt, run, tmp_path):
 
 
 def test_filtering_is_told(adapt, run, tmp_path):
-    model, _ = adapt("--method", "iterate", "--rounds", 1, "--filter", "--learner", "perceptron")
+    model, _ = adapt("--method", "iterate", "--set", "rounds=1", "--set", "filter=true", "--learner", "perceptron")
     assert model.about["plan"]["options"]["filter"] is True
     assert "round 1, filtered: dev score" in run("info", tmp_path / "m").stdout
 
@@ -68,7 +68,7 @@ def test_filtering_is_told(adapt, run, tmp_path):
 @pytest.mark.parametrize("task", ["segment", "segtag"])
 def test_segmenters_are_adapted_by_the_perceptron(adapt, task):
     options = ("--task", task, "--learner", "perceptron", "--preset", "jiang-2015")
-    model, _ = adapt("--method", "iterate", "--rounds", 1, *options, iterations=1)
+    model, _ = adapt("--method", "iterate", "--set", "rounds=1", *options, iterations=1)
     assert model.task == task
     assert model.about["dev_score"] > 0.5 or task == "segtag"
     assert model.weights.any()
@@ -76,7 +76,7 @@ def test_segmenters_are_adapted_by_the_perceptron(adapt, task):
 
 def test_an_interrupt_after_a_round_keeps_its_model(adapt, tmp_path, interrupted):
     with interrupted(1, ".step-6"):
-        lines = adapt("--method", "iterate", "--predict-self", "0", code=130)
+        lines = adapt("--method", "iterate", "--set", "predict_self=0", code=130)
     assert lines[-1] == "interrupted: the same command with --resume goes on"
     assert [each["round"] for each in load_model(tmp_path / "m").about["rounds"]] == [1]
 
@@ -89,10 +89,13 @@ def test_rounds_are_judged_by_development_data(adapt):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("--method iterate --predict-self 0,2", "expected numbers from 0 to 1"),
-        ("--method iterate --predict-self x", "found --predict-self x, expected numbers"),
-        ("--method merged --rounds 2", "--rounds with the method merged, expected stacked or transform"),
-        ("--method transform --guide x", "unknown guide 'x', expected one of window, joined"),
+        ("--method iterate --set predict_self=0,2", "expected numbers from 0 to 1"),
+        ("--method iterate --set predict_self=x", "found --set predict_self=x, expected numbers"),
+        (
+            "--method merged --set rounds=2",
+            "--set rounds with the method merged, expected iterate or sources or",
+        ),
+        ("--method transform --set guide=x", "unknown guide 'x', expected one of window, joined"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(adapt, options, expected):

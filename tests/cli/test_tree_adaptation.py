@@ -18,7 +18,7 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features import arc_templates
 from tagweave.models.storage import load_model
 from tagweave.training import guidelines
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.recipe import Recipe
 from treebank import conllu, treebank, with_evidence
 
 if TYPE_CHECKING:
@@ -98,13 +98,13 @@ def test_a_guide_comes_first_and_is_part_of_the_model(train: Train, tmp_path: Pa
             "method transform",
         ),
         (
-            "--method stacked --rounds 2",
+            "--method stacked --set rounds=2",
             "source model of ud; target model of head; round 1: transfer model, head to ud;"
             " round 2: guided model of head",
             ", method stacked, 2 rounds",
         ),
         (
-            "--method iterate --rounds 1 --predict-self 0,0.5",
+            "--method iterate --set rounds=1 --set predict_self=0,0.5",
             "target model of head; source model of ud; round 1: transfer model, ud to head",
             "  round 1, predict-self 0.5: dev score",
         ),
@@ -130,7 +130,11 @@ def test_merged_learns_from_both(train: Train, files: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "part"),
-    [("--method transform", ".step-2"), ("--method stacked", ".source"), ("--method stacked --rounds 2", ".step-3")],
+    [
+        ("--method transform", ".step-2"),
+        ("--method stacked", ".source"),
+        ("--method stacked --set rounds=2", ".step-3"),
+    ],
 )
 def test_an_interrupted_cascade_is_resumed(
     train: Train, tmp_path: Path, interrupted: Interrupted, options: str, part: str
@@ -232,10 +236,13 @@ def test_what_cannot_be_converted(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("--method coupled", "unknown method 'coupled', expected one of single, stacked, merged,"),
+        ("--method coupled", "unknown method 'coupled', expected one of single, auto, iterate, merged,"),
         ("--method subword", "unknown method 'subword'"),
-        ("--method merged --rounds 2", "found --rounds with the method merged, expected stacked or transform"),
-        ("--method iterate --predict-self 0.1 --filter", "expected one of them"),
+        (
+            "--method merged --set rounds=2",
+            "found --set rounds with the method merged, expected iterate or sources or",
+        ),
+        ("--method iterate --set predict_self=0.1 --set filter=true", "expected one of them"),
         ("--method stacked --sample 5,5", "found --sample with the task parse"),
         ("--weights 1", "expected 2, one for each corpus"),
         ("--method single", "found the guideline 'ud', expected 'head'"),

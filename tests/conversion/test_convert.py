@@ -27,9 +27,10 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.cascades import GuidedEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
-from tagweave.training.fit import fit, fit_problem, prepare
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.coupled import Coupling, fit_coupled, prepare_coupled
+from tagweave.training.fit.fit import fit, prepare
+from tagweave.training.fit.problem import fit_problem
+from tagweave.training.fit.recipe import Recipe
 
 EXACT = Recipe(precision="float64")
 PAIRS = (("N", "n"), ("N", "vn"), ("V", "v"), ("V", "vn"), ("D", "d"))

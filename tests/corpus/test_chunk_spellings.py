@@ -11,8 +11,8 @@ from tagweave.corpus.describe import describe
 from tagweave.errors import CorpusError
 from tagweave.evaluation.report import evaluate
 from tagweave.sources.layers import in_iob2
+from tagweave.training.fit.task import guessed_task
 from tagweave.training.inspection import suspicions
-from tagweave.training.task import guessed_task
 
 WORDS = ["Vela", "ran", "New", "Brun", "Bay", ".", "Mo", "Lund"]
 BIOES = ["S-PER", "O", "B-LOC", "I-LOC", "E-LOC", "O", "S-PER", "S-PER"]

@@ -13,9 +13,9 @@ from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-from tagweave.training.fit import prepare
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 ROW = "{}\t{}\t_\tNN\t_\t_\t_\t_\t_\t{}\n"
 

@@ -78,7 +78,7 @@ def _load() -> None:
     """Import what many commands import, and load compiled code, so that each command finds it there."""
     from tagweave.cli.demo import warm
 
-    for module in ("tagweave.training.coupled", "tagweave.annotate.store", "tagweave.evaluation.report"):
+    for module in ("tagweave.training.cascades.coupled", "tagweave.annotate.store", "tagweave.evaluation.report"):
         import_module(module)
     with redirect_stderr(io.StringIO()):
         warm()

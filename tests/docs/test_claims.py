@@ -13,8 +13,8 @@ from pages import ROOT, section, table, text_of
 from tagweave.cli.main import application
 from tagweave.features.templates import PRESETS, USUAL
 from tagweave.structures import CHAIN, TREE
+from tagweave.training.fit.recipe import LEARNERS
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
-from tagweave.training.recipe import LEARNERS
 from tagweave.training.resolve import STRUCTURES
 
 EVERY_PAGE = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -44,4 +44,4 @@ def test_every_option_of_every_command_and_method_is_on_the_site(site: Path) -> 
                 assert f"<td><code>{each.opts[0]}" in described, (name, each.opts)
     methods = (site / "methods.html").read_text("utf-8")
     assert all(f"<td><code>{name}</code></td>" in methods for name in METHODS)
-    assert "<code>--views both|joint|separate</code>" in methods
+    assert "<code>--set views=both|joint|separate</code>" in methods

@@ -10,7 +10,7 @@ import pytest
 from tagweave.estimators.fitting import ALGORITHMS, UntilSettled, algorithm_of, settings_of, trainer_of
 from tagweave.learning.full_batch import LBFGS
 from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
-from tagweave.training.recipe import LEARNERS
+from tagweave.training.fit.recipe import LEARNERS
 
 
 def test_every_algorithm_is_a_learner_that_takes_its_settings() -> None:

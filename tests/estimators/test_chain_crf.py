@@ -25,8 +25,8 @@ from tagweave.estimators.fitting import ALGORITHMS
 from tagweave.features.attributes import expand
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import ModelFileError, load_model
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
 
 Labels = tuple[str, ...]
 

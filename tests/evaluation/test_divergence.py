@@ -33,8 +33,8 @@ from tagweave.evaluation.tables import tables_as_text
 from tagweave.features import arc_templates
 from tagweave.labels.mapping import TagMapping
 from tagweave.models.chain import ChainModel
-from tagweave.training.coupled import Coupling, prepare_coupled
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.coupled import Coupling, prepare_coupled
+from tagweave.training.fit.recipe import Recipe
 
 TAGS = st.sampled_from([None, ("A",), ("B",), ("C",), ("A", "B"), ("!A",)])
 PARTNERS = st.sampled_from([None, ("x",), ("y",), ("x", "y")])

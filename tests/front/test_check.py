@@ -19,7 +19,7 @@ from tagweave.corpus.sentence import Arc
 from tagweave.display.markup import distinct
 from tagweave.errors import CorpusError, PlanError
 from tagweave.front.check import Checked
-from tagweave.training.label_errors import Part, Suspect, _rank
+from tagweave.training.cascades.label_errors import Part, Suspect, _rank
 
 TAGS = {"the": "D", "a": "D", "cat": "N", "dog": "N", "sees": "V", "likes": "V", "old": "J", "small": "J"}
 NAMES = {"Ida": "PER", "Jan": "PER", "Graz": "LOC", "Oslo": "LOC"}

@@ -185,7 +185,7 @@ MISTAKES: list[tuple[str, Any, type[Exception], str]] = [
     ("threads", lambda m: tw.train(PAIRS, threads=0), ValueError, "threads"),
     ("iterations", lambda m: tw.train(PAIRS, iterations=-1), ValueError, "iterations"),
     ("weights", lambda m: tw.train(PAIRS, weights=[-1]), ValueError, "weight -1, expected a positive number"),
-    ("sample", lambda m: tw.train(PAIRS, sample=["half"]), ValueError, "sample 'half' of a corpus"),
+    ("sample", lambda m: tw.train(PAIRS, sample=["half"]), ValueError, "found `sample=half`, expected a whole number"),
     ("threads of a model", lambda m: tw.load_model("a.model", threads=0), ValueError, "threads=0, expected at least 1"),
     ("text as iterations", lambda m: tw.train(PAIRS, iterations="3"), ValueError, "iterations"),
     ("sources", lambda m: tw.train(PAIRS, sources=5), TypeError, f"found int, {ACCEPTED}"),

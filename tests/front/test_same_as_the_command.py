@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import tagweave as tw
 from tagweave.cli.main import application
+from tagweave.cli.train import SETTINGS
 from tagweave.corpus import sample
 from tagweave.training.methods import METHODS
 
@@ -100,7 +101,7 @@ def in_memory(settings: dict[str, Any]) -> dict[str, Any]:
 def option(name: str, value: Any) -> list[str]:
     """The words of an option of the command line."""
     text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    return [f"--{name.replace('_', '-')}", text]
+    return ["--set", f"{name}={text}"] if name in SETTINGS else [f"--{name.replace('_', '-')}", text]
 
 
 # Harvests

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels.mistakes import Moves, StepRule, Vectors, move
-from tagweave.training.recipe import LEARNERS
+from tagweave.training.fit.recipe import LEARNERS
 
 Floats = NDArray[Any]
 

@@ -15,7 +15,7 @@ from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.run import Run, Schedule
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.recipe import Recipe
 
 EPOCHS = 4
 LEARNERS = (AdaGrad, SGD, AveragedPerceptron)

@@ -21,8 +21,9 @@ from tagweave.learning.loop import CheckpointError, TrainingError, load_checkpoi
 from tagweave.learning.progress import log_callback
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import UNWATCHED, StateRules, TrainerState, Watch
-from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.problem import fit_problem
+from tagweave.training.fit.recipe import LEARNERS, Recipe
 
 RULES = StateRules({"weights": ArrayRule(("float64",), (2,))})
 

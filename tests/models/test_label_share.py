@@ -12,10 +12,11 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.learning.run import Run, Schedule
 from tagweave.structures.terms import LabelShare, RunningShare
-from tagweave.training.fit import Problem, fit_problem, prepare
-from tagweave.training.incomplete import ratio_of
-from tagweave.training.recipe import EntityRatio, Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades.incomplete import ratio_of
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.problem import Problem, fit_problem
+from tagweave.training.fit.recipe import EntityRatio, Recipe
+from tagweave.training.fit.task import Task
 
 TEXTS = ["we met Anna Bell in Paris today", "Anna saw Nice", "it rained all day in Nice and in Paris", "no names here"]
 NAMES = {"Anna": "PER", "Paris": "LOC", "Nice": "LOC"}

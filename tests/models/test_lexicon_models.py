@@ -24,9 +24,10 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 SHORT = Schedule(3)
 RECIPE = Recipe(Task("segment"), PRESETS["liu-2014-lexicon"], settings={"seed": 1})

@@ -22,8 +22,8 @@ from tagweave.models import objective as objective_module
 from tagweave.models.batches import BlockObjective
 from tagweave.models.objective import ChainObjective
 from tagweave.structures.loss import ContradictionError
-from tagweave.training.fit import prepare
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.recipe import Recipe
 
 SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(

@@ -17,10 +17,10 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pool import Pool
 from tagweave.models.storage import load_model, save_model
-from tagweave.training.coupled import Coupling, fit_coupled, with_share
-from tagweave.training.fit import Fitted
-from tagweave.training.guided import fit_stages
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.coupled import Coupling, fit_coupled, with_share
+from tagweave.training.cascades.guided import fit_stages
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 TARGET, SOURCE = (
     corpus.with_sentences(corpus.sentences[:30])

@@ -29,7 +29,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.pair_tables import PairTables, TableSegmenter, UnfitModelError
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 WORDS = (
     "今天 天气 好",

@@ -15,9 +15,9 @@ from tagweave.annotate.task import Candidate
 from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences, questions
 from tagweave.sources.methods import Aggregate
 from tagweave.sources.reliability import Prior, Reliability
-from tagweave.training.label_errors import LabelJudge
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades.label_errors import LabelJudge
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 BELIEFS = np.array([0.5, 0.3, 0.2])
 ANSWERS = np.array([[0.7, 0.2, 0.1, 0.0], [0.1, 0.6, 0.1, 0.2], [0.0, 0.3, 0.3, 0.4]])

@@ -14,9 +14,9 @@ from tagweave.errors import CorpusError, StreamError
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.streams.labelling import WordLabelling
 from tagweave.streams.stream import Pipeline, check_can_hold, with_layers
-from tagweave.training.fit import prepare
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 
 def test_fields_of_conllu_that_are_free() -> None:

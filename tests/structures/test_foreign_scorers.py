@@ -19,7 +19,7 @@ from tagweave.labels.space import LabelSpace, View
 from tagweave.structures.chain import Chain, ChainScores, best_labels
 from tagweave.structures.lockstep import TransitionScores
 from tagweave.structures.loss import loss
-from tagweave.structures.terms import LabelShare
+from tagweave.structures.terms import LabelShare, RejectedSpans
 from tagweave.structures.tree import Independent, Tree, tree_structure
 
 WORDS = ("the", "old", "dog", "saw", "Ann")
@@ -40,7 +40,7 @@ class Scorer:
         return ChainScores(self.X @ self.W, TransitionScores.of_scores(self.T, *self.ends))
 
     def train(self, names: tuple[str, ...], evidence: Evidence, *terms: Any) -> list[float]:
-        losses, chain = [], Chain(names)
+        losses, chain = [], Chain(terms=[RejectedSpans(names)])
         for _ in range(STEPS):
             by_sentence, d = loss(chain, self.scores(), evidence, terms)
             losses.append(float(by_sentence.sum()))
@@ -88,12 +88,12 @@ def test_spans_alone_with_the_share_of_their_tokens(weight: float) -> None:
     scorer.train(space.names, evidence, share)
     inside = float(np.isin(scorer.best(), [0, 1]).mean())
     assert inside == pytest.approx(0.3) if weight else inside > 0.3
-    losses, d = loss(Chain(space.names), scorer.scores(), evidence, [share])
+    losses, d = loss(Chain(terms=[RejectedSpans(space.names)]), scorer.scores(), evidence, [share])
     step, at = 1e-5, (3, 1)
     moved = []
     for sign in (1, -1):
         scorer.W[at] += sign * step
-        moved.append(loss(Chain(space.names), scorer.scores(), evidence, [share])[0].sum())
+        moved.append(loss(Chain(terms=[RejectedSpans(space.names)]), scorer.scores(), evidence, [share])[0].sum())
         scorer.W[at] -= sign * step
     assert (scorer.X.T @ d.emission)[at] == pytest.approx((moved[0] - moved[1]) / (2 * step), abs=1e-5)
     assert losses.shape == (2,)

@@ -18,6 +18,7 @@ from tagweave.labels.spans import span_types
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.structures.chain import Chain
 from tagweave.structures.loss import loss
+from tagweave.structures.terms import RejectedSpans
 
 LABELS = {
     "BIOES": ("B-X", "E-X", "I-X", "O", "S-X", "S-Y", "B-Y", "I-Y", "E-Y"),
@@ -55,7 +56,9 @@ def loss_and_gradient(
     case: Case, names: tuple[str, ...], spans: Spans, weights: list[float], dtype: type = np.float64
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """The loss, and its gradient with respect to emission and transition scores."""
-    losses, gradient = loss(Chain(names), case.scores_as(dtype), evidence_of(case, names, spans, weights))
+    losses, gradient = loss(
+        Chain(terms=[RejectedSpans(names)]), case.scores_as(dtype), evidence_of(case, names, spans, weights)
+    )
     return float(losses.sum()), gradient.emission.astype(np.float64), gradient.transition.astype(np.float64)
 
 

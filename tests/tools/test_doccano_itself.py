@@ -125,6 +125,6 @@ def test_suggestions_annotation_by_two_and_training(
     assert ["".join(each.forms) for each in corpus] == [text.replace(" ", "") for text in TEXTS]
     places = [[name for name, layer in each.layers.items() if ("B-LOC",) in layer] for each in corpus]
     assert places == [["ann"], ["ann"], ["ann"], []]
-    options = ["--method", "sources", "--source-columns", "ann,bob", "--task", "spans"]
+    options = ["--method", "sources", "--set", "source_columns=ann,bob", "--task", "spans"]
     run("train", tmp_path / "both.col", *options, "-o", model)
     assert tw.load_model(str(model)).tag(["Bob", "left", "Lima", "."])[0] == "B-PER"

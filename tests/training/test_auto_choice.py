@@ -11,8 +11,8 @@ import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import TagweaveError
-from tagweave.training.methods import auto
-from tagweave.training.task import Task
+from tagweave.training import race
+from tagweave.training.fit.task import Task
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_last_method_wins_of_those_that_are_level(scores: tuple[float, ...],
     small: Any = SimpleNamespace(
         dev=dev, plan=SimpleNamespace(task="spans"), recipe=SimpleNamespace(task=Task("spans"))
     )
-    assert auto._best(dict(zip(("single", "stacked", "coupled"), scores, strict=False)), small) == expected
+    assert race._best(dict(zip(("single", "stacked", "coupled"), scores, strict=False)), small) == expected
 
 
 def test_sentences_that_judge_a_race_do_not_train_its_entrants(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ def test_sentences_that_judge_a_race_do_not_train_its_entrants(monkeypatch: pyte
         races.append(job)
         raise TagweaveError("seen")
 
-    monkeypatch.setattr(auto, "_fitted", seen)
+    monkeypatch.setattr(race, "_fitted", seen)
     train, source = (
         Corpus(tuple(Sentence((f"w{at}",), {name: (("NV"[at % 2],),)}) for at in range(23)), name)
         for name in ("tag", "theirs")

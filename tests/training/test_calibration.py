@@ -16,8 +16,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.calibration import calibration
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.scorer import calibrated_spans
-from tagweave.training.calibration import calibrated, fitted_line
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.calibration import calibrated, fitted_line
+from tagweave.training.fit.recipe import Recipe
 from treebank import treebank
 
 

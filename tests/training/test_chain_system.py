@@ -19,14 +19,15 @@ from tagweave.evidence.layers import allowed_sets
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.sets import LabelSets
 from tagweave.learning.run import SILENCE, Callback, Run, Schedule
-from tagweave.training.chain_problem import dev_score
-from tagweave.training.chain_system import ChainSystem
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import merged
-from tagweave.training.recipe import Recipe
-from tagweave.training.system import FitStep, Parallel
-from tagweave.training.task import Task
-from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed, rankings
+from tagweave.training.cascades.chain_system import ChainSystem
+from tagweave.training.cascades.guided import merged
+from tagweave.training.cascades.system import FitStep, Parallel
+from tagweave.training.cascades.transform import PredictSelf, fit_iterated, fit_transformed, rankings
+from tagweave.training.fit.chain_problem import dev_score
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 SHORT = Schedule(iterations=3)
 STEP = FitStep(1, 1, "test", last=True)

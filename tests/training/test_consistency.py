@@ -18,11 +18,11 @@ from tagweave.labels.mapping import TagMapping
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.training.consistency import check_consistent
-from tagweave.training.coupled import refuse_contradictions
-from tagweave.training.fit import prepare
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades.coupled import refuse_contradictions
+from tagweave.training.fit.consistency import check_consistent
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 LETTERS = {"BMES": "BMES", "BI": "BI", "boundary": "|-", "BIOES": "BIOES"}
 

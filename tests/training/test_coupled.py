@@ -16,7 +16,7 @@ from tagweave.labels.mapping import TagMapping, over_labels
 from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.coupled import (
+from tagweave.training.cascades.coupled import (
     Coupling,
     automatic_mapping,
     fit_coupled,
@@ -25,9 +25,9 @@ from tagweave.training.coupled import (
     prepare_coupled,
     with_attested,
 )
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 FEW = {"rate": 0.07, "batch": 4, "initial": 1e-8}  # what bundles take
 RECIPE = Recipe(precision="float64", settings={"batch": 1})
@@ -256,18 +256,11 @@ def test_mappings_are_those_of_a_tagger_of_the_target() -> None:
     assert told[0].startswith(f"{len(CTB)} sentences with evidence")
 
 
-def test_of_rare_pairs_a_tag_keeps_the_most_frequent() -> None:
-    often = fit_mappings([CTB], [PD, UD], RECIPE, 99, run=Run(Schedule(4)))
-    assert [mapping.second for mapping in often] == ["pd", "ud"]
-    for mapping, names in zip(often, ({"n", "v", "d"}, {"NOUN", "VERB", "ADV"}), strict=True):
-        assert {tag for _, tag in mapping.counts} == names
-
-
 def test_pairs_that_stand_at_one_token_are_in_every_mapping() -> None:
     """However rare they are, and on whichever side; of several candidates all pairs are possible, if none is known."""
     layers = {"ctb": (("N",), ("V",), ("V", "D"), ("D",)), "pd": (("x",), ("n", "v"), ("y",), None)}
     both = Sentence(("ab", "cde", "f", "g"), layers)
-    (mapping,) = fit_mappings([CTB], [PD.with_sentences([*PD, both])], RECIPE, 99, run=Run(Schedule(4)))
+    (mapping,) = fit_mappings([CTB], [PD.with_sentences([*PD, both])], RECIPE, run=Run(Schedule(4)))
     assert ("N", "x") in mapping.pairs and {("V", "y"), ("D", "y")} & mapping.pairs
     few = with_attested(replace(mapping, counts={("N", "n"): 1}), [CTB, PD.with_sentences([both])])
     assert few.pairs == {("N", "n"), ("N", "x"), ("V", "y"), ("D", "y"), ("V", "n"), ("V", "v")}

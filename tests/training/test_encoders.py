@@ -20,9 +20,9 @@ from tagweave.features.subwords import Subwords, windows_of
 from tagweave.features.templates import Templates
 from tagweave.learning.run import Silence
 from tagweave.models.network import NetworkParameters, module_of, pooled, read
-from tagweave.training.chain_problem import ChainProblem
-from tagweave.training.fit import prepare
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.chain_problem import ChainProblem
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.recipe import Recipe
 
 WORDS = ["Anna", "Berlin", "sings", "in", "the", "rainy", "harbour", "unbelievably", ".", "Kolya", "Oslo", "saw"]
 QUICK: dict[str, Any] = {"iterations": 2, "callback": Silence(), "average_seeds": 1, "settings": {"rate": 1e-3}}

@@ -14,19 +14,18 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import SILENT
+from tagweave.training.fit.recipe import LEARNERS, Recipe, by_words
+from tagweave.training.fit.task import TASKS, Task
 from tagweave.training.job import Job
 from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.recipe import LEARNERS, Recipe, by_words
 from tagweave.training.resolve import job_of
-from tagweave.training.task import TASKS, Task
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"learner": "adam"}, f"unknown learner 'adam', expected one of {', '.join(LEARNERS)}"),
-        ({"features": "dense"}, "found features='dense', expected 'all' or 'observed'"),
-        ({"precision": "float16"}, "unknown precision 'float16', expected one of float32, float64"),
+        ({"learner": "lbfgs", "average_seeds": 2}, "with the learner lbfgs, expected one of adagrad"),
     ],
 )
 def test_what_does_not_exist(wrong: dict[str, Any], message: str) -> None:
@@ -91,6 +90,6 @@ def test_few_tokens_get_three_seeds_where_sources_are_sampled(
 ) -> None:
     corpora = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
     job = job_of(TrainingPlan((next(corpora),), tuple(corpora), task=task, method=method), SILENT)
-    monkeypatch.setattr(Job, "_target_tokens", tokens)
+    monkeypatch.setattr(Job, "target_tokens", tokens)
     assert job.average_seeds == seeds
     assert replace(job, plan=replace(job.plan, average_seeds=2)).average_seeds == 2

@@ -19,10 +19,11 @@ from tagweave.learning.loop import TrainingError
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models import memory
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.chain_problem import dev_score, label_space
-from tagweave.training.fit import fit, fit_problem, prepare, return_freed_memory
-from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.chain_problem import dev_score, label_space
+from tagweave.training.fit.fit import fit, prepare
+from tagweave.training.fit.problem import fit_problem, return_freed_memory
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.task import Task
 
 SHORT = Schedule(iterations=4)
 

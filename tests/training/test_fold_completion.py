@@ -18,7 +18,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError, PlanError
 from tagweave.learning.run import Silence
-from tagweave.training.incomplete import (
+from tagweave.training.cascades.incomplete import (
     FoldCompletion,
     believed,
     completed,
@@ -27,8 +27,8 @@ from tagweave.training.incomplete import (
     ratio_from,
     ratio_of,
 )
-from tagweave.training.recipe import SPAN_SETTINGS, EntityRatio, Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.recipe import SPAN_SETTINGS, EntityRatio, Recipe
+from tagweave.training.fit.task import Task
 
 PLACES = ["Bonn", "Lyon", "Turin", "Porto", "Graz", "Bern"]
 RECIPE = Recipe(Task("spans"))

@@ -23,10 +23,10 @@ from tagweave.labels.space import LabelSpace
 from tagweave.models.assembly import ENCODERS
 from tagweave.options import option
 from tagweave.structures import CHAIN
-from tagweave.training.fit import Fitted, fit_problem, prepare
-from tagweave.training.job import Job
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.job import Job, Method, Options
 from tagweave.training.methods import METHODS
-from tagweave.training.methods.method import Method, Options
 
 
 class VectorEncoder(Encoder):

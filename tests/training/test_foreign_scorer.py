@@ -27,12 +27,12 @@ from tagweave.models.schema import ChainDescription
 from tagweave.models.scorer import ChainScoring, ScorerParameters
 from tagweave.structures import CHAIN
 from tagweave.structures.chain import ChainGradient
-from tagweave.training.chain_problem import ChainProblem, lay_out
-from tagweave.training.fit import Fitted, fit_problem, prepare
-from tagweave.training.job import Job
+from tagweave.training.fit.chain_problem import ChainProblem, lay_out
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.job import Job, Method, Options
 from tagweave.training.methods import METHODS
-from tagweave.training.methods.method import Method, Options
-from tagweave.training.recipe import LEARNERS, Recipe
 
 Floats = NDArray[Any]
 HIDDEN = 4
@@ -136,7 +136,7 @@ def with_network(usual: ChainProblem, recipe: Recipe) -> ChainProblem:
 
 
 def fit_network(job: Job) -> Fitted:
-    return fit_problem(with_network(job.problem(job.data.targets), job.recipe), job.recipe, job.dev, job.run)
+    return fit_problem(with_network(prepare(job.data.targets, job.recipe), job.recipe), job.recipe, job.dev, job.run)
 
 
 METHOD = Method("network", "one model, a network", (CHAIN,), Options, fit_network, several=False)

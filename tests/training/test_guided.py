@@ -24,10 +24,11 @@ from tagweave.models.cascades import GuidedEncoder, guide_templates
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.training.fit import Fitted, fit, fit_problem
-from tagweave.training.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 SHORT = Schedule(iterations=3)
 RECIPE = Recipe()

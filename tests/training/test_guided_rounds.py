@@ -17,13 +17,14 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.learning.run import Run, Schedule, Silence
-from tagweave.training.chain_system import ChainSystem
-from tagweave.training.fit import Fitted
-from tagweave.training.guided import fit_guided_in_rounds, fit_stages
-from tagweave.training.recipe import Recipe
-from tagweave.training.system import FitStep, Parallel
-from tagweave.training.task import Task
-from tagweave.training.tree_system import TreeSystem
+from tagweave.training.cascades.chain_system import ChainSystem
+from tagweave.training.cascades.guided import fit_stages
+from tagweave.training.cascades.guided_rounds import fit_guided_in_rounds
+from tagweave.training.cascades.system import FitStep, Parallel
+from tagweave.training.cascades.tree_system import TreeSystem
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
 TWICE = invented.treebank(60)

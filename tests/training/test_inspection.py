@@ -26,8 +26,8 @@ from tagweave.training.inspection import inspection
 )
 def test_ordinary_corpora_of_any_size_give_no_warning(real_corpora: Path, task: str, train: str, dev: str) -> None:
     own, other = (read_corpus(str(real_corpora / each), task, None) for each in (train, dev))
-    data = training_data([own], [], None)
-    assert [*inspection(data, development_data(data, other, own), task)] == []
+    data, method = training_data([own], [], None)
+    assert [*inspection(data, development_data(data, method, other, own), task)] == []
 
 
 def test_warnings_reach_python_beside_a_callback() -> None:

@@ -16,12 +16,13 @@ from tagweave.errors import CorpusError
 from tagweave.labels.coding import CODINGS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training import jackknife
-from tagweave.training.fit import fit, fit_problem
-from tagweave.training.guided import fit_guided
-from tagweave.training.jackknife import Member, in_characters, jackknifed, members
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades import jackknife
+from tagweave.training.cascades.guided import fit_guided
+from tagweave.training.cascades.jackknife import Member, in_characters, jackknifed, members
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import fit_problem
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 SHORT = Schedule(iterations=3)
 SMALL = Recipe()

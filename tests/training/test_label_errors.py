@@ -7,9 +7,9 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.training.label_errors import _ADDED, _STEPS, LabelJudge, Part, Suspect
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades.label_errors import _ADDED, _STEPS, LabelJudge, Part, Suspect
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 
 def test_doubts_are_those_of_a_noisy_channel_and_none_where_nothing_is_known() -> None:

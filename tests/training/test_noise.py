@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +13,14 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.loop import FitOutcome
-from tagweave.learning.run import SILENT
-from tagweave.training import job, noise
-from tagweave.training.fit import Fitted
-from tagweave.training.noise import Habits, as_evidence
+from tagweave.training import roles
+from tagweave.training import train as carrying_out
+from tagweave.training.cascades import noise
+from tagweave.training.cascades.noise import Habits, as_evidence
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 from tagweave.training.plan import CorpusReference
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
 
 LABELS = ("B-LOC", "I-LOC", "B-PER", "I-PER", "O")
 
@@ -76,7 +76,7 @@ def names(seed: int, size: int, missed: float) -> Corpus:
 @pytest.fixture
 def fixed_roles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Development data stay what they are: names are so easy that they teach everything."""
-    monkeypatch.setattr(job, "exchanged", lambda *_: None)
+    monkeypatch.setattr(carrying_out, "exchanged", lambda *_: None)
 
 
 @pytest.mark.usefixtures("fixed_roles")
@@ -104,13 +104,12 @@ def test_the_second_model_is_taken_only_where_it_is_better(monkeypatch: pytest.M
     known = Habits(labels, np.array([[60.0, 40], [0, 900]]))
     for name, value in (("ChainPredictor", None), ("habits", known), ("_is_learnable", True)):
         monkeypatch.setattr(noise, name, lambda *_, value=value: value)
-    data = SimpleNamespace(corpora=[names(0, 2, 0.0)])
-    job: Any = SimpleNamespace(dev=names(1, 2, 0.0), run=SILENT, data=data, problem=lambda *_: nullcontext())
+    corpora, dev = [names(0, 2, 0.0)], names(1, 2, 0.0)
     first = Fitted("first", FitOutcome(np.zeros(0), score=0.5))
     for score, expected in ((0.4, "first"), (0.5, "first"), (0.6, "second")):
         second = Fitted("second", FitOutcome(np.zeros(0), score=score))
-        monkeypatch.setattr(noise, "fit_problem", lambda *_, second=second: second)
-        assert noise.corrected(job, Recipe(Task("spans")), first).model == expected
+        monkeypatch.setattr(noise, "fit", lambda *_, second=second: second)
+        assert noise.corrected(corpora, Recipe(Task("spans")), dev, first).model == expected
 
 
 def test_right_labels_need_no_second_model(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,7 +144,7 @@ def test_development_data_become_train_where_that_is_better(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(noise, "fit_guided", stopped)
+    monkeypatch.setattr(roles, "fit_guided", stopped)
     kept = tw.train(train, dev=dev, **options)
     assert kept.about["plan"]["dev"]["size"] == 52 and not kept.about["plan"]["sources"]
 
@@ -153,7 +152,7 @@ def test_development_data_become_train_where_that_is_better(
 def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Corpus(tuple(each.renamed({"tag": "noisy"}) for each in wrong_names()), "noisy")
     model = tw.train(wrong, task="spans", iterations=1).trained
-    monkeypatch.setattr(noise, "_guided", lambda dev, *_: [(model, dev)])
+    monkeypatch.setattr(roles, "_guided", lambda dev, *_: [(model, dev)])
     told: list[str] = []
     train = wrong_names()
     given: Any = SimpleNamespace(
@@ -163,10 +162,10 @@ def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytes
         data=SimpleNamespace(target="tag", corpora=[train]),
     )
     fitted: Any = SimpleNamespace(model=model, labels_err=True, outcome=SimpleNamespace(score=0.5))
-    assert noise.exchanged(given, fitted) is None
+    assert roles.exchanged(given, fitted) is None
     assert told[0].endswith("0.0000 on parts that are held out, not better than 0.5000")
     given.data.corpora = [train.with_sentences(train.sentences[:12])]
-    assert noise.exchanged(given, fitted) is None and len(told) == 1
+    assert roles.exchanged(given, fitted) is None and len(told) == 1
 
 
 @pytest.mark.usefixtures("fixed_roles")

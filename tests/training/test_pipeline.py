@@ -22,14 +22,14 @@ from tagweave.learning.run import Run, Schedule, Silence
 from tagweave.models.cascades import PieceEncoder, words_first
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
-from tagweave.training.chain_problem import dev_score
-from tagweave.training.coupled import Coupling, fit_coupled
-from tagweave.training.fit import fit
-from tagweave.training.guided import fit_stages
+from tagweave.training.cascades.coupled import Coupling, fit_coupled
+from tagweave.training.cascades.guided import fit_stages
+from tagweave.training.fit.chain_problem import dev_score
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 from tagweave.training.plan import CorpusReference
-from tagweave.training.recipe import Recipe
 from tagweave.training.retraining import again
-from tagweave.training.task import Task
 
 WORDS = {"ab": "N", "a": "V", "abc": "N", "cd": "V", "d": "P", "bcd": "N"}
 RUN = Run(Schedule(iterations=4))

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from tagweave.errors import PlanError
-from tagweave.training.methods import METHODS, typed
+from tagweave.training.job import Options
+from tagweave.training.methods import METHODS, read_plan, typed
 from tagweave.training.methods.adaptation import IterateOptions
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.methods.method import Options
-from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan, read_plan
+from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan
+from tagweave.training.resolve import checked
 from tagweave.training.retraining import like
 
 PLAN = TrainingPlan(
@@ -69,15 +70,16 @@ def test_options_of_every_method_survive_json(method: str) -> None:
         ({"colour": 1}, "plan: found the field 'colour', expected target, sources"),
         ({"target": [{"paths": "x"}]}, "plan.target: found the field 'paths', expected path"),
         ({"target": ["x"]}, "plan.target: found str, expected an object"),
-        ({"seed": "x"}, r"Expected `int`, got `str` - at `\$.seed`"),
+        ({"seed": "x"}, "found `seed=x`, expected a whole number from 0"),
+        ({"options": 3}, "plan.options: found int, expected an object"),
         ({"options": {"folds": 2}}, "found `folds` with the method coupled, expected subword"),
         ({"options": {"views": "x"}}, "unknown views 'x', expected one of both, joint, separate"),
-        ({"options": {"prune": 2}}, "found prune 2, expected 0 to 1"),
+        ({"options": {"prune": 2}}, "found `prune=2`, expected a number from 0 to 1"),
     ],
 )
 def test_what_is_no_plan_is_refused(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(PlanError, match=expected):
-        read_plan({**PLAN.to_json(), **change})
+        checked(read_plan({**PLAN.to_json(), **change}))
 
 
 @pytest.mark.parametrize("values", [None, 3, [], "plan"])

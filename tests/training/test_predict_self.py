@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.training.system import KBest
-from tagweave.training.transform import CandidateRanking, PredictSelf
+from tagweave.training.cascades.system import KBest
+from tagweave.training.cascades.transform import CandidateRanking, PredictSelf
 
 SCORE = st.integers(-40, 0).map(lambda n: n / 4) | st.just(-np.inf)
 PAIRS = st.lists(st.tuples(SCORE.filter(np.isfinite), SCORE), min_size=1, max_size=7)

@@ -15,9 +15,9 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.cascades import ProposingEncoder, proposal_column, proposals
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
-from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
-from tagweave.training.pruning import Pruning, fit_pruning, with_proposals
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.coupled import Coupling, fit_coupled, prepare_coupled
+from tagweave.training.cascades.pruning import Pruning, fit_pruning, with_proposals
+from tagweave.training.fit.recipe import Recipe
 
 RECIPE = Recipe(precision="float64")
 BUDGET = Schedule(2)

@@ -21,10 +21,11 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.ranking import probable_spans
 from tagweave.streams.labelling import WordLabelling
-from tagweave.training.fit import Problem, fit_problem, prepare
-from tagweave.training.guided import merged
-from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.task import Task
+from tagweave.training.cascades.guided import merged
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.problem import Problem, fit_problem
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.task import Task
 
 MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]
 KNOWN = Sentence(

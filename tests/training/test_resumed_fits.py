@@ -10,9 +10,10 @@ from tagged import Impatient, tagged
 from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run, Schedule
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.task import Task
 
 ITERATIONS = 4
 

@@ -17,9 +17,9 @@ from tagweave.errors import PlanError
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.source_rounds import SourceRounds
+from tagweave.training.cascades.source_rounds import SourceRounds
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.recipe import Recipe
 
 TAGS = {"a": "N", "b": "V", "c": "N", "d": "O", "e": "V"}
 RIGHT = {"good": 0.95, "fair": 0.75, "poor": 0.4}

@@ -21,13 +21,10 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.cascades import PieceEncoder, guide_column, of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training import subword
-from tagweave.training.chain_problem import dev_score
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.jackknife import labelled, members
-from tagweave.training.pruning import fit_taggers
-from tagweave.training.recipe import Recipe, by_words
-from tagweave.training.subword import (
+from tagweave.training.cascades import subword
+from tagweave.training.cascades.jackknife import labelled, members
+from tagweave.training.cascades.pruning import fit_taggers
+from tagweave.training.cascades.subword import (
     Stacking,
     answered,
     fit_pieces,
@@ -35,7 +32,11 @@ from tagweave.training.subword import (
     guided_conversion,
     prepare_pieces,
 )
-from tagweave.training.task import Task
+from tagweave.training.fit.chain_problem import dev_score
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe, by_words
+from tagweave.training.fit.task import Task
 
 RECIPE = Recipe(Task("segtag"), learner="perceptron")
 SHORT = Schedule(2)

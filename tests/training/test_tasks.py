@@ -13,7 +13,7 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.labels.coding import CODINGS
-from tagweave.training.task import TASKS, Task, guessed_task, segmentation_name
+from tagweave.training.fit.task import TASKS, Task, guessed_task, segmentation_name
 
 HERE = Location("file", 7)
 WORDS = Sentence(

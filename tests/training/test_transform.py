@@ -19,8 +19,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import Run
-from tagweave.training.system import FitStep, KBest, Parallel
-from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
+from tagweave.training.cascades.system import FitStep, KBest, Parallel
+from tagweave.training.cascades.transform import PredictSelf, fit_iterated, fit_transformed
 
 UNKNOWN = "-"
 
@@ -247,11 +247,11 @@ def test_filtering_drops_what_does_not_lead_back() -> None:
 
 def test_an_interrupt_keeps_the_best_round() -> None:
     system = Dictionaries(scores_by_step={"round 1: final model of T": 1.0}, stop_at="round 2: transfer model, T to S")
-    found = fit_iterated(system, [TARGET], [SOURCE], DEV, PLAIN)
+    found = fit_iterated(system, [TARGET], [SOURCE], DEV, PLAIN, 5)
     assert found.interrupted
     assert found.model.name == "round 1: final model of T"
     with pytest.raises(KeyboardInterrupt):
-        fit_iterated(Dictionaries(stop_at="round 1: final model of T"), [TARGET], [SOURCE], DEV, PLAIN)
+        fit_iterated(Dictionaries(stop_at="round 1: final model of T"), [TARGET], [SOURCE], DEV, PLAIN, 5)
 
 
 def test_steps_are_counted() -> None:
@@ -282,7 +282,7 @@ def test_a_cancelled_run_keeps_the_best_round() -> None:
                 is_cancelled.set()
             return super().train(corpora, dev, step)
 
-    found = fit_iterated(Cancelled(), [TARGET], [SOURCE], DEV, PLAIN)
+    found = fit_iterated(Cancelled(), [TARGET], [SOURCE], DEV, PLAIN, 5)
     assert found.interrupted and found.model.name == "round 1: final model of T"
     with pytest.raises(KeyboardInterrupt):
         fit_transformed(Cancelled(), [TARGET], [SOURCE])

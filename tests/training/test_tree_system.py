@@ -21,14 +21,15 @@ from tagweave.features.arc_templates import ArcTemplates, guide_layer
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreePredictor, guided
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_guided, merged
-from tagweave.training.recipe import Recipe
-from tagweave.training.system import FitStep, Parallel
-from tagweave.training.task import Task
-from tagweave.training.transform import fit_iterated, fit_transformed
-from tagweave.training.tree_problem import usual_templates
-from tagweave.training.tree_system import Tree, TreeSystem
+from tagweave.training.cascades.guided import fit_guided, merged
+from tagweave.training.cascades.system import FitStep, Parallel
+from tagweave.training.cascades.transform import fit_iterated, fit_transformed
+from tagweave.training.cascades.tree_system import Tree, TreeSystem
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
+from tagweave.training.fit.tree_problem import usual_templates
 from treebank import treebank
 
 STEP = FitStep(1, 1, "test", last=True)

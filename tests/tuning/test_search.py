@@ -17,13 +17,15 @@ import tagweave as tw
 from tagweave.corpus import sample
 from tagweave.errors import PlanError
 from tagweave.learning.run import Iteration, Run
-from tagweave.training.job import Job, train
+from tagweave.training.job import Job
+from tagweave.training.methods import METHODS
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
+from tagweave.training.train import train
 from tagweave.tuning import search
 from tagweave.tuning.search import Tuning
 
-RANGES = {"rate": "log:0.001:1", "batch": "int:1:16", "weights": "choice:all,observed"}
+RANGES = {"rate": "log:0.001:1", "batch": "int:1:16", "feature_weights": "choice:all,observed"}
 Score = Callable[..., float]
 
 
@@ -123,9 +125,11 @@ def test_other_seeds_choose_among_the_best(
 
 
 def test_no_values_are_tried_twice(plan: TrainingPlan, trained: list[TrainingPlan]) -> None:
-    tuning = tw.tune(plan, {"weights": "choice:all,observed", "batch": "int:4:5"}, 20, 0, tell=lambda line: None)
+    tuning = tw.tune(
+        plan, {"feature_weights": "choice:all,observed", "batch": "int:4:5"}, 20, 0, tell=lambda line: None
+    )
     assert len(tuning.trials) == len(trained) == 5
-    tried = [(trial.params.get("weights"), trial.params["batch"]) for trial in tuning.trials]
+    tried = [(trial.params.get("feature_weights"), trial.params["batch"]) for trial in tuning.trials]
     assert tried[0] == (None, 4)  # the plan
     assert sorted(tried[1:]) == [("all", 4), ("all", 5), ("observed", 4), ("observed", 5)]
 
@@ -191,7 +195,7 @@ def test_methods_race_once_for_all_trials(
     plan: TrainingPlan, trained: list[TrainingPlan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     races: list[Job] = []
-    monkeypatch.setattr(search, "decided", lambda job: races.append(job) or job.with_method("coupled"))
+    monkeypatch.setattr(search, "decided", lambda job: races.append(job) or job.with_method(METHODS["coupled"]))
     ctb, pd = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
     of_two = replace(
         plan, target=(ctb,), sources=(pd,), dev=replace(ctb, path=plan.dev.path), method=None, options=None

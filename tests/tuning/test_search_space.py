@@ -13,15 +13,17 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 from tagweave.errors import PlanError
 from tagweave.features.templates import PRESETS
+from tagweave.training.fit.recipe import LEARNERS
 from tagweave.training.methods import METHODS
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.methods.single import METHOD
 from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.recipe import LEARNERS
 from tagweave.tuning.space import Space, distribution, usual_ranges
 
 PLAN = TrainingPlan(
-    (CorpusReference("a", guideline="g"),), dev=CorpusReference("d"), method="single", options=METHOD.options()
+    (CorpusReference("a", guideline="g"),),
+    dev=CorpusReference("d"),
+    method="single",
+    options=METHODS["single"].options(),
 )
 COUPLED = replace(PLAN, sources=(CorpusReference("b", guideline="h"),), method="coupled", options=CoupledOptions())
 PARSER = replace(PLAN, task="parse")
@@ -66,7 +68,12 @@ def test_another_method_has_its_own_options() -> None:
 def test_a_plan_knows_its_own_values() -> None:
     space = Space.of(replace(PLAN, settings={"rate": 0.3}), {"c": "log:0.01:1", "learner": "choice:adagrad,pa"})
     assert space.plan_values() == {"learner": "adagrad"}
-    ranges = {"rate": "log:0.1:1", "batch": "int:5:8", "initial": "log:0.001:10", "weights": "choice:all,observed"}
+    ranges = {
+        "rate": "log:0.1:1",
+        "batch": "int:5:8",
+        "initial": "log:0.001:10",
+        "feature_weights": "choice:all,observed",
+    }
     assert Space.of(replace(PLAN, settings={"rate": 0.3}), ranges).plan_values() == {"rate": 0.3, "initial": 0.1}
 
 
@@ -97,11 +104,11 @@ def test_what_a_plan_cannot_have_is_refused() -> None:
         (PLAN, "seed", "int:0:9", "unknown name 'seed'"),
         (PARSER, "minimum_count", "int:1:2", "unknown name 'minimum_count'"),
         (PLAN, "batch", "float:1:2", "found `settings=batch=1.0`, expected a whole number from 1"),
-        (PLAN, "weights", "choice:all,some", "expected 'all' or 'observed'"),
+        (PLAN, "feature_weights", "choice:all,some", "unknown feature_weights 'some', expected one of all"),
         (PLAN, "learner", "choice:adagrad,adam", "unknown learner 'adam' in the search, expected one of adagrad"),
         (PLAN, "learner", "int:1:2", "unknown learner 1 in the search"),
         (PLAN, "templates", "choice:words,mine", "unknown preset 'mine'"),
-        (COUPLED, "prune", "float:0:2", "found prune 2, expected 0 to 1"),
+        (COUPLED, "prune", "float:0:2", "found `prune=2.0`, expected a number from 0 to 1"),
         (COUPLED, "sources.1.weight", "float:0:2", "unknown name 'sources.1.weight'"),
     ):
         with pytest.raises(PlanError, match=problem):

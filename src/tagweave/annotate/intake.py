@@ -17,7 +17,7 @@ from tagweave.errors import CorpusError
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 _MANY = 200  # tasks of one transaction: annotators should not wait for a longer one
 

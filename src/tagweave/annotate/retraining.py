@@ -34,9 +34,9 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.streams.inputs import load_for
-from tagweave.training.chain_problem import dev_score
+from tagweave.training.fit.chain_problem import dev_score
+from tagweave.training.fit.task import Task
 from tagweave.training.retraining import run, take
-from tagweave.training.task import Task
 
 _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer transaction
 

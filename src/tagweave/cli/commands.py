@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import typer
@@ -58,6 +58,8 @@ class InPanels(TyperCommand):
 
     usual: ClassVar[tuple[str, ...]] = ()
     """The parameters that `--help` shows beside arguments, in order; () for all of a command without `--help-all`."""
+    settings: ClassVar[Mapping[str, str]] = {}
+    """What `--set NAME=VALUE` sets beside settings of the learner, with the purpose of each; `--help-all` shows it."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -71,6 +73,8 @@ class InPanels(TyperCommand):
             if record := param.get_help_record(ctx):
                 plain = "Arguments" if isinstance(param, TyperArgument) else "Options"
                 panels.setdefault(title or plain, []).append(record)
+        if not is_short and self.settings:
+            panels["Further options, by --set NAME=VALUE"] = list(self.settings.items())
         for title, rows in panels.items():
             with formatter.section(title):
                 formatter.write_dl(rows)

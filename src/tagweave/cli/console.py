@@ -26,8 +26,6 @@ FLAGS = {
     "templates": "template",
     "lexicons": "lexicon",
     "gazetteers": "gazetteer",
-    "weights": "features",
-    "minimum_count": "min-count",
     "elsewhere": "else",
 }
 """Options that the command line calls otherwise than Python calls the field."""
@@ -40,18 +38,26 @@ BROKEN_PIPE = 141
 """The exit code if the reader of the output has closed it, as in shells: 128 + SIGPIPE."""
 
 
-def in_flags(text: str, known: Callable[[], Container[str]] | None = None) -> str:
+def in_flags(
+    text: str, known: Callable[[], Container[str]] | None = None, settings: Callable[[], Container[str]] = frozenset
+) -> str:
     """Return a message of the library, which names fields, for the command line: `top_k=3` becomes --top-k 3.
 
-    With `known`, which gives the flags that there are, other fields stay as they are.
+    Args:
+        text: the message.
+        known: gives the flags that there are; other fields stay as they are. By default every field has a flag.
+        settings: gives the fields that `--set NAME=VALUE` sets.
     """
 
     def flag(match: re.Match[str]) -> str:
         name, value = match.groups()
-        found = f"--{FLAGS.get(name, name).replace('_', '-')}"
-        if known is not None and found not in known():
+        spelled = f"--{FLAGS.get(name, name).replace('_', '-')}"
+        has_flag = known is not None and spelled in known()
+        if not has_flag and name in settings():
+            return f"--set {name}" if value is None else f"--set {name}={value}"
+        if not has_flag and known is not None:
             return match.group()
-        return found if value is None else f"{found} {value}"
+        return spelled if value is None else f"{spelled} {value}"
 
     return _FIELD.sub(flag, text)
 

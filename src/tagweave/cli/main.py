@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
@@ -64,7 +64,9 @@ class _Commands(Commands):
             raise SystemExit(USAGE) from None
 
     def invoke(self, ctx: Any) -> Any:
-        spelled = partial(in_flags, known=cache(partial(_flags, self, ctx)))
+        names = [*getattr(ctx, "_protected_args", ()), *ctx.args][:1]
+        flags = cache(partial(_flags, super().get_command(ctx, *names) if names else self, ctx))
+        spelled = partial(in_flags, known=flags, settings=lambda: _settings(flags()))
         before, streams.spelling = streams.spelling, spelled
         try:
             value = super().invoke(ctx)
@@ -103,6 +105,15 @@ def _discard() -> None:
     """Send what is left of the output to the null device."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _settings(flags: Container[str]) -> Container[str]:
+    """Return the options that `--set` sets, where a command has it."""
+    if "--set" not in flags:
+        return ()
+    from tagweave.cli.train import SETTINGS
+
+    return SETTINGS
 
 
 def _flags(command: Any, ctx: Any) -> set[str]:

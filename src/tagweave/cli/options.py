@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
@@ -11,7 +11,7 @@ import typer
 from tagweave.cli.commands import show_all
 from tagweave.cli.console import FLAGS, OptionError, in_flags
 from tagweave.front.options import ManyFilesOptions
-from tagweave.options import SEED, THREADS, Declared, choices, declared
+from tagweave.options import SEED, THREADS, Declared, choices, declared, value_of
 
 Command = TypeVar("Command", bound=Callable[..., None])
 _LAST = ("threads", "help_all")
@@ -41,7 +41,10 @@ def argument(metavar: str, text: str) -> Any:
 
 
 def taking(
-    options: Iterable[Declared], flags: Mapping[str, str] | None = None, panel: Callable[[Declared], str] | None = None
+    options: Iterable[Declared],
+    flags: Mapping[str, str] | None = None,
+    panel: Callable[[Declared], str] | None = None,
+    settings: Container[str] = (),
 ) -> Callable[[Command], Command]:
     """Give a command a parameter for every option, in place of its `**`; `given` has those that the user set.
 
@@ -49,13 +52,16 @@ def taking(
         options: the options.
         flags: flags of options that are not named like the field, beside `FLAGS`.
         panel: the heading of an option in help texts.
+        settings: options that help texts name, and `--set` sets.
     """
     made = [
         inspect.Parameter(
             each.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=False if each.kind is bool else None,
-            annotation=Annotated[_typed(each.kind), info(each, (flags or {}).get(each.name), panel and panel(each))],
+            annotation=Annotated[
+                _typed(each.kind), info(each, (flags or {}).get(each.name), panel and panel(each), settings)
+            ],
         )
         for each in options
     ]
@@ -71,10 +77,15 @@ def taking(
     return extended
 
 
-def info(declaration: Declared, flag: str | None = None, panel: str | None = None) -> Any:
+def info(
+    declaration: Declared, flag: str | None = None, panel: str | None = None, settings: Container[str] = ()
+) -> Any:
     """An option for the command line."""
     flag = f"--{flag or FLAGS.get(declaration.name, declaration.name).replace('_', '-')}"
-    about: dict[str, Any] = {"help": in_flags(declaration.help), "show_default": False}
+    about: dict[str, Any] = {
+        "help": in_flags(declaration.help, settings=lambda: settings),
+        "show_default": False,
+    }
     about["rich_help_panel"] = panel or declaration.about["panel"] or None
     if declaration.kind is not bool:
         about["metavar"] = declaration.about["metavar"] or "|".join(choices(declaration.kind))
@@ -96,13 +107,14 @@ def _typed(kind: Any) -> Any:
 
 
 def given(values: Mapping[str, Any], options: Iterable[Declared]) -> dict[str, Any]:
-    """The options that the user set."""
-    found = {}
+    """Return the options that the user set."""
+    chosen = {}
     for each in options:
         value = values.get(each.name)
-        if value != each.default if each.kind is bool else value not in (None, [], ""):
-            found[each.name] = numbers(each.name, str(value)) if each.kind == tuple[float, ...] else value
-    return found
+        if value in (None, [], "") or (each.kind is bool and value == each.default):
+            continue
+        chosen[each.name] = numbers(each.name, str(value)) if each.kind == tuple[float, ...] else value
+    return chosen
 
 
 def pairs(name: str, texts: Iterable[str] | None) -> dict[str, str]:
@@ -113,6 +125,12 @@ def pairs(name: str, texts: Iterable[str] | None) -> dict[str, str]:
         if not equals:
             raise OptionError(f"found --{name} {text}, expected NAME=VALUE")
     return found
+
+
+def setting(declaration: Declared, text: str) -> Any:
+    """Read the value of an option that `--set NAME=VALUE` sets."""
+    about = declaration.about
+    return value_of(declaration.name, text, declaration.kind, about["least"], about["most"], is_text=True)
 
 
 def numbers(name: str, text: str) -> list[float]:

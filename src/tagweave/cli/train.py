@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,17 +13,31 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.commands import InPanels
-from tagweave.cli.console import INTERRUPTED, OptionError, check_outputs, training_callback
+from tagweave.cli.console import INTERRUPTED, OptionError, check_outputs, in_flags, training_callback
 from tagweave.cli.options import argument, flag, switch
 from tagweave.front.options import TO_LABEL
-from tagweave.options import declared
+from tagweave.options import Declared, choices, declared
 from tagweave.streams import say
-from tagweave.training.methods import METHODS
+from tagweave.structures import TREE
+from tagweave.training.methods import AUTO, METHODS, SINGLE, serving
 from tagweave.training.plan import OF_STUDENT, CorpusReference, TrainingPlan
 
-_OF_METHODS = declared({method.name: method.options for method in METHODS.values()})
-(_COVERS,) = declared({"": CorpusReference})
-_OF_PLAN = declared({"": TrainingPlan}, leave_out=("target", "sources", "dev", "settings"))
+_METHOD_OPTIONS = declared({method.name: method.options for method in METHODS.values()})
+_PLAN_OPTIONS = declared({"": TrainingPlan}, leave_out=("target", "sources", "dev", "method", "settings"))
+(_COVERS,) = (each for each in declared({"": CorpusReference}) if each.name == "covers")
+SETTINGS = frozenset(each.name for each in (*_PLAN_OPTIONS, *_METHOD_OPTIONS) if not each.has_flag)
+"""The options that `--set` sets."""
+
+
+def _described(declarations: Iterable[Declared]) -> dict[str, str]:
+    """Return the purposes of options without flags, by their names with a placeholder for the value."""
+    return {
+        f"{each.name}={each.about['metavar'] or '|'.join(choices(each.kind)) or 'true'}": in_flags(
+            each.help, settings=lambda: SETTINGS
+        )
+        for each in declarations
+        if not each.has_flag
+    }
 
 
 class _Command(InPanels):
@@ -42,10 +56,11 @@ class _Command(InPanels):
         "resume",
         "plan",
     )
+    settings = _described((*_PLAN_OPTIONS, *_METHOD_OPTIONS))
 
 
-_OF_STUDENT = [each for each in OF_STUDENT if each.name != "settings"]
-_OF_TEXT = [each for each in TO_LABEL if each.name in ("format", "tokens", "retag")]
+_STUDENT_OPTIONS = [each for each in OF_STUDENT if each.name != "settings"]
+_TEXT_OPTIONS = [each for each in TO_LABEL if each.name in ("format", "tokens", "retag")]
 Dev = Annotated[str | None, flag("FILE", "Development corpus: the iteration with the best score is kept.")]
 Preset = Annotated[
     list[str] | None,
@@ -58,12 +73,17 @@ Preset = Annotated[
     ),
 ]
 Setting = Annotated[
-    list[str] | None, flag("NAME=VALUE", "A setting of the learner (repeatable).", "--set", panel="Learning")
+    list[str] | None,
+    flag("NAME=VALUE", "A setting of the learner, or another option (repeatable).", "--set", panel="Learning"),
 ]
 
 
-@options.taking(_OF_METHODS, panel=lambda each: f"Method {' or '.join(each.fields)}")
-@options.taking(_OF_PLAN)
+@options.taking(
+    [each for each in _METHOD_OPTIONS if each.has_flag],
+    panel=lambda each: f"Method {' or '.join(each.fields)}",
+    settings=SETTINGS,
+)
+@options.taking([each for each in _PLAN_OPTIONS if each.has_flag], settings=SETTINGS)
 def train(
     corpora: Annotated[list[str] | None, argument("[G=]TRAIN", "Training corpora of the target guideline G.")] = None,
     model: Annotated[str | None, flag("MODEL", "The file of the model.", "-o", "--output")] = None,
@@ -71,6 +91,16 @@ def train(
     source: Annotated[
         list[str] | None,
         flag("[G=]FILE", "A training corpus of another guideline, or a further one (repeatable).", panel="Corpora"),
+    ] = None,
+    method: Annotated[
+        str | None,
+        flag(
+            "|".join(METHODS),
+            f"How to combine corpora. {'; '.join(f'{name}: {method.summary}' for name, method in METHODS.items())}."
+            f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}; with --source of another guideline, and for"
+            f" the task segtag, {AUTO}.",
+            panel="Corpora",
+        ),
     ] = None,
     corpus_weights: Annotated[
         str | None,
@@ -90,9 +120,6 @@ def train(
     preset: Preset = None,
     setting: Setting = None,
     resume: Annotated[bool, switch("Continue from MODEL.checkpoint if there is one.", panel="The run")] = False,
-    checkpoint: Annotated[
-        bool, switch("Save the state in MODEL.checkpoint every few seconds.", panel="The run")
-    ] = True,
     log: Annotated[str | None, flag("FILE", "Write iterations as JSON lines.", panel="The run")] = None,
     plan: Annotated[
         str | None, flag("FILE", "A training plan in JSON, instead of corpora and options.", panel="Plans")
@@ -118,18 +145,19 @@ def train(
     from tagweave.structures import STRUCTURES
     from tagweave.training.methods import check_known
 
-    of_plan, of_method = options.given(others, _OF_PLAN), options.given(others, _OF_METHODS)
+    of_plan, of_method = options.given(others, _PLAN_OPTIONS), options.given(others, _METHOD_OPTIONS)
+    learner_texts = _set(setting, of_plan, of_method)
     check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     if model is not None and not print_plan:
         _check_writable(model, log, ())
     from tagweave.front.training import job_with_checkpoints, references, resolve, save_trained
-    from tagweave.training import job as jobs
+    from tagweave.training.fit.recipe import learner_settings, template_texts
+    from tagweave.training.fit.task import guessed_task
     from tagweave.training.plan import LOOKUPS, FileReference
-    from tagweave.training.recipe import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
-    from tagweave.training.task import guessed_task
+    from tagweave.training.train import train as carry_out
 
     numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
     sizes = [int(each) if each.isdecimal() else each for each in sample.split(",")] if sample is not None else None
@@ -148,23 +176,21 @@ def train(
         task = of_plan.get("task", TrainingPlan.task)
         of_plan["templates"] = template_texts(task, preset or (), of_plan.get("templates", ()))
         of_plan |= {name: tuple(map(FileReference, of_plan[name])) for name in LOOKUPS if name in of_plan}
-        settings = learner_settings(of_plan.get("learner", TrainingPlan.learner), options.pairs("set", setting))
-        chosen = TrainingPlan(**own, **of_plan, settings=settings, options=of_method)
+        settings = learner_settings(of_plan.get("learner", TrainingPlan.learner), learner_texts)
+        chosen = TrainingPlan(**own, **of_plan, method=method, settings=settings, options=of_method)
     if not chosen.target:
         raise OptionError("found no training corpus, expected TRAIN, or --plan")
     if print_plan:
         typer.echo(json.dumps(resolve(chosen, say).to_json(), indent=1, ensure_ascii=False))
         return
-    if resume and not checkpoint:
-        raise OptionError("found --resume with --no-checkpoint, expected one of them")
     if model is None:
         raise OptionError("found no --output, expected the file of the model")
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
     looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
     _check_writable(model, log, [*inputs, *looked_up, *of_method.get("mapping", ())])
     training, callback = None, training_callback(log, resume)
-    with job_with_checkpoints(chosen, model, resume, callback, say, checkpoint) as job:
-        training = jobs.train(job)
+    with job_with_checkpoints(chosen, model, resume, callback, say) as job:
+        training = carry_out(job)
     if training is None or not save_trained(training, model):
         raise typer.Exit(INTERRUPTED)
 
@@ -174,7 +200,6 @@ _BESIDE = (
     "model",
     "threads",
     "resume",
-    "checkpoint",
     "log",
     "print_plan",
     "plan",
@@ -182,6 +207,21 @@ _BESIDE = (
     "help_all",
 )
 _CORPORA = ("corpora", "source", "dev", "covers", "format")
+
+
+def _set(texts: Sequence[str] | None, of_plan: dict[str, Any], of_method: dict[str, Any]) -> dict[str, str]:
+    """Add options that `--set` sets to those of flags, and return the others: settings of the learner."""
+    learner_texts: dict[str, str] = {}
+    for name, text in options.pairs("set", texts).items():
+        for declarations, values in ((_PLAN_OPTIONS, of_plan), (_METHOD_OPTIONS, of_method)):
+            if declaration := next((each for each in declarations if each.name == name), None):
+                if declaration.has_flag:
+                    raise OptionError(f"found --set {name}, expected {in_flags(f'`{name}={text}`')}")
+                values[name] = options.setting(declaration, text)
+                break
+        else:
+            learner_texts[name] = text
+    return learner_texts
 
 
 def _check_alone(values: Mapping[str, Any], name: str) -> None:
@@ -206,10 +246,11 @@ def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -
 
 class _Distillation(InPanels):
     usual = ("output", "teacher", "with_corpus", "dev", "tokens", "iterations", "preset", "threads")
+    settings = _described(_STUDENT_OPTIONS)
 
 
-@options.taking(_OF_STUDENT)
-@options.taking(_OF_TEXT)
+@options.taking([each for each in _STUDENT_OPTIONS if each.has_flag], settings=SETTINGS)
+@options.taking(_TEXT_OPTIONS)
 def distill(
     model: Annotated[str, argument("TEACHER", "A model of `tagweave train`, or hf:OWNER/NAME.")],
     texts: Annotated[list[str], argument("TEXT[#LAYER]", "Raw text; labels that it has are known.")],
@@ -235,16 +276,21 @@ def distill(
     """
     from tagweave.corpus.load import check_there
     from tagweave.front.distillation import distill as carry_out
-    from tagweave.training.recipe import learner_settings, template_texts
+    from tagweave.training.fit.recipe import learner_settings, template_texts
 
-    of_plan = options.given(others, _OF_STUDENT)
+    of_plan = options.given(others, _STUDENT_OPTIONS)
+    of_method: dict[str, Any] = {}
+    learner_texts = _set(setting, of_plan, of_method)
+    unsuitable = [*(of_plan.keys() - {each.name for each in _STUDENT_OPTIONS}), *of_method]
+    if unsuitable:
+        raise OptionError(f"found --set {unsuitable[0]}, expected an option of students")
     teachers, gold = [model, *(teacher or ())], with_corpus or []
     check_there(*texts, *gold, *((dev,) if dev else ()))
     _check_writable(output, None, [*teachers, *texts, *gold, dev])
-    of_plan["settings"] = learner_settings(of_plan.get("learner", TrainingPlan.learner), options.pairs("set", setting))
+    of_plan["settings"] = learner_settings(of_plan.get("learner", TrainingPlan.learner), learner_texts)
     if preset:
         of_plan["templates"] = template_texts("tag", preset, of_plan.get("templates", ()))
-    student = carry_out(teachers, texts, gold, dev, **options.given(others, _OF_TEXT), **of_plan)
+    student = carry_out(teachers, texts, gold, dev, **options.given(others, _TEXT_OPTIONS), **of_plan)
     student.save(output)
     score = "" if student.score is None else f", dev {student.score:.4f}"
     say(f"{output}: a student of {len(teachers)} {'teachers' if teacher else 'teacher'}{score}")

@@ -177,7 +177,7 @@ class ChainCRF(CRFParameters):
 
     def score(self, X: Iterable[TokenSequence], y: Iterable[Labels]) -> float:
         """The accuracy on the positions with one label in `y`, or the F of spans. Raises ValueError without any."""
-        from tagweave.training.chain_problem import scorer
+        from tagweave.training.fit.chain_problem import scorer
 
         sentences, encoded = self._encoded(X)
         layers = layers_of(y, [len(sentence) for sentence in sentences])

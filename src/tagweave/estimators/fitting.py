@@ -33,10 +33,10 @@ from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer,
 from tagweave.models.batches import chunk_bounds
 from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission
-from tagweave.training.chain_problem import ChainProblem, lay_out, layout_of, scheme_of, scorer
-from tagweave.training.fit import fit_problem
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
+from tagweave.training.fit.chain_problem import ChainProblem, lay_out, layout_of, scheme_of, scorer
+from tagweave.training.fit.problem import fit_problem
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
 
 Floats = NDArray[Any]
 _SMALL = 1e-6  # largest value of an attribute below which it is told

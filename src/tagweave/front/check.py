@@ -18,7 +18,7 @@ from tagweave.streams import Tell, say
 
 if TYPE_CHECKING:
     from tagweave.exchange.sentences import Task as Marked
-    from tagweave.training.label_errors import Part, Suspect, Suspicions
+    from tagweave.training.cascades.label_errors import Part, Suspect, Suspicions
 
 FORMS = ("tsv", "json", "html", "label-studio", "doccano", "columns")
 LEAST = 0.1
@@ -117,7 +117,7 @@ class Checked:
         annotation, and `rival` what the models say at suspects. Raises PlanError for words of characters and trees.
         """
         from tagweave.exchange.sentences import DOCUMENT, TEXT
-        from tagweave.training.task import Task
+        from tagweave.training.fit.task import Task
 
         if self.task not in OF_WORDS:
             raise PlanError(f"found tasks for annotators of the task {self.task}, expected the task tag or spans")
@@ -139,7 +139,7 @@ class Checked:
 
     def believed(self) -> Corpus:
         """Return the corpus to train from: the confidence in each label is what it was, times 1 - its suspicion."""
-        from tagweave.training.label_errors import believed
+        from tagweave.training.cascades.label_errors import believed
 
         return self.corpus.with_sentences(map(believed, self.corpus, self.found.tokens))
 
@@ -250,14 +250,14 @@ def check(
     """
     from tagweave.learning.run import Run
     from tagweave.structures import STRUCTURES, TREE
+    from tagweave.training.cascades.head_errors import HeadJudge
+    from tagweave.training.cascades.incomplete import leaves_out_spans, ratio_of_complete
+    from tagweave.training.cascades.label_errors import LabelJudge, suspicions
     from tagweave.training.corpora import of_corpus
-    from tagweave.training.head_errors import HeadJudge
-    from tagweave.training.incomplete import leaves_out_spans, ratio_of_complete
-    from tagweave.training.label_errors import LabelJudge, suspicions
+    from tagweave.training.fit.recipe import EntityRatio, Recipe
+    from tagweave.training.fit.task import guessed_task
     from tagweave.training.methods import check_known
     from tagweave.training.plan import TrainingPlan
-    from tagweave.training.recipe import EntityRatio, Recipe
-    from tagweave.training.task import guessed_task
 
     if rounds is not None and rounds < 1:
         raise PlanError(f"found `rounds={rounds}`, expected 1 or more")

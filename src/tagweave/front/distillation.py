@@ -101,7 +101,7 @@ def _loaded(teachers: Teacher | Sequence[Teacher]) -> list[LabelModel]:
 
 def _taught(models: Sequence[LabelModel], text: Corpus | str, settings: LabelOptions, tell: Tell) -> Corpus:
     """Return a text with the mean of the probabilities that models give its labels."""
-    from tagweave.training.incomplete import with_tables
+    from tagweave.training.cascades.incomplete import with_tables
 
     own = models[0].guidelines[0]
     taggers = [each.under((own,) if own in each.guidelines else ()) for each in models]

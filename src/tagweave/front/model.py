@@ -294,7 +294,9 @@ def load_model(path: File, threads: int = 1, shared: bool = False) -> Model:
 
 def of_training(training: Training) -> Model:
     """Return the model of a training, with its plan and scores in `about`."""
-    return _put_to_use(replace(training.fitted.model, about=training.about()), training.job.plan.threads)
+    from tagweave.training.train import record
+
+    return _put_to_use(replace(training.fitted.model, about=record(training)), training.job.plan.threads)
 
 
 def of_content(content: bytes, threads: int, name: str) -> Model:

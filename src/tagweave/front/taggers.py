@@ -22,7 +22,7 @@ from tagweave.models.packing import private_folder
 from tagweave.streams.characters import CharacterLabelling, raw_evidence
 from tagweave.streams.inputs import ready_blocks
 from tagweave.streams.labelling import WordLabelling, fill_in_tags
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 if TYPE_CHECKING:
     import numpy as np

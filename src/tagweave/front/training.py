@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Source = Given
 _OPTIONS = declared(
     {"": TrainingPlan} | {method.name: method.options for method in METHODS.values()},
-    leave_out=("target", "sources", "dev", "task", "method", "weights"),
+    leave_out=("target", "sources", "dev", "task", "method"),
 )
 
 
@@ -99,9 +99,9 @@ def train(
     fields_of_plan = _fields(options)
     from tagweave.learning.progress import Lines
     from tagweave.learning.run import Run
-    from tagweave.training.job import train as carry_out
+    from tagweave.training.fit.task import guessed_task
     from tagweave.training.resolve import Corpora, job_of
-    from tagweave.training.task import guessed_task
+    from tagweave.training.train import train as carry_out
 
     shown, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
     if task is None:
@@ -223,7 +223,6 @@ def job_with_checkpoints(
     resume: bool,
     callbacks: AbstractContextManager[Callback],
     tell: Tell = say,
-    checkpoint: bool = True,
 ) -> Iterator[Job]:
     """Open the job of a plan, as `tagweave train` carries it out: with checkpoints beside the file of the model.
 
@@ -234,7 +233,7 @@ def job_with_checkpoints(
 
     whole = Path(f"{fspath(path)}.checkpoint")
     remove_left(whole.parent, f"{escape(whole.name)}*")
-    run = Run(Schedule(checkpoint=whole if checkpoint else None, resume=resume), tell=tell)
+    run = Run(Schedule(checkpoint=whole, resume=resume), tell=tell)
     try:
         job = job_of(plan, run)
         if (old := _checkpoints(path)) and not resume:
@@ -249,9 +248,11 @@ def job_with_checkpoints(
 
 def save_trained(training: Training, path: str | PathLike[str]) -> bool:
     """Save a model and remove its checkpoints, unless it was interrupted. Return whether training finished."""
+    from tagweave.training.train import save_training
+
     outcome, tell = training.fitted.outcome, training.job.run.tell
     if outcome.iterations:
-        training.save(Path(path))
+        save_training(training, Path(path))
     if outcome.diverged:
         tell("training diverged: the model has the best weights before that; a smaller learning rate may help")
     if not outcome.interrupted:
@@ -314,7 +315,7 @@ def tune(
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
-    from tagweave.training.plan import read_plan
+    from tagweave.training.methods import read_plan
     from tagweave.training.retraining import plan_in
 
     if isinstance(plan, TrainingPlan):

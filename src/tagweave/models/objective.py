@@ -21,10 +21,10 @@ from tagweave.labels.sets import LabelRows
 from tagweave.models.batches import BlockObjective, Order, chunk_bounds, drawn, of_like_length
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
-from tagweave.structures.chain import Chain
+from tagweave.structures.chain import Chain, ChainGradient
 from tagweave.structures.lockstep import Batch
 from tagweave.structures.loss import contradiction, loss
-from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
+from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RejectedSpans, RunningShare, expected_count
 
 BLOCK = 1 << 18
 """Tokens of an iteration that are copied in its order at a time."""
@@ -104,12 +104,14 @@ class ChainObjective:
 
     def _run(self, scoring: ChainScoring, thread: int, slope: float | None) -> tuple[float, Floats, ChainScoring]:
         """Return loss and gradient over the batches of one thread, and the scoring that finishes the pass."""
-        gradient, total, d_scores = np.zeros(self.size, self.dtype), 0.0, None
+        gradient, total = np.zeros(self.size, self.dtype), 0.0
+        d_scores: ChainGradient | None = None
         for first, last, batch in self._full_pass()[thread]:
             scores = scoring.scores(self.encoded, first, last)
-            losses, d_scores = loss(self._chain(thread), scores, batch, self._terms(slope), d_scores)
-            scoring.add_gradient(self.encoded, first, last, d_scores.emission, gradient)
+            losses, batch_gradient = loss(self._chain(thread), scores, batch, self._terms(slope), d_scores)
+            scoring.add_gradient(self.encoded, first, last, batch_gradient.emission, gradient)
             total += float(losses.sum())
+            d_scores = batch_gradient
         if d_scores is not None:
             scoring.add_transition_gradient(d_scores, gradient)
         return total, gradient, scoring
@@ -268,7 +270,9 @@ class ChainObjective:
     def _chain(self, thread: int) -> Chain:
         if thread not in self._chains:
             parameters = self.parameters
-            self._chains[thread] = Chain(parameters.space.names, parameters.transitions, parameters.edges)
+            self._chains[thread] = Chain(
+                parameters.transitions, parameters.edges, [RejectedSpans(parameters.space.names)]
+            )
         return self._chains[thread]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tagweave.options import check_ranges, option
+from tagweave.options import Validated, option
 
 SILENCE = "Sources are silent where they find nothing, as labelling functions are: silence is evidence, too."
 
@@ -16,21 +16,18 @@ _TRANSITIONS = "Pseudo-counts of every transition between true labels."
 
 
 @dataclass(frozen=True)
-class MajorityOptions:
+class MajorityOptions(Validated):
     """Options of the method `majority`."""
 
     whole: bool = option(False, "Vote on whole spans: one is taken if more than half of those who answered mark it.")
 
 
 @dataclass(frozen=True)
-class TurnOptions:
+class TurnOptions(Validated):
     """When to stop taking turns between true labels and the reliability of sources."""
 
     iterations: int = option(100, "How many turns at most.", "N", 1)
     tolerance: float = option(1e-5, "Stop once a turn gains less than this for each answer, in nats.", "GAIN", 0)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 @dataclass(frozen=True)

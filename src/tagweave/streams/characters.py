@@ -25,7 +25,7 @@ from tagweave.labels.coding import to_characters, to_words
 from tagweave.streams.inputs import Input
 from tagweave.streams.labelling import Labelling
 from tagweave.streams.stream import Progress
-from tagweave.training.task import Task
+from tagweave.training.fit.task import Task
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format

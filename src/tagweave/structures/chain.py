@@ -17,7 +17,7 @@ from tagweave.evidence.sequences import Evidence
 from tagweave.kernels import chain, decode, distributions
 from tagweave.labels.sets import LabelRows, Posteriors
 from tagweave.structures.lockstep import Batch, Sums, TransitionScores, Workspace, sum_in_logarithms
-from tagweave.structures.loss import Structure
+from tagweave.structures.loss import LossTerm, Structure
 
 Floats = NDArray[Any]
 
@@ -68,30 +68,35 @@ class ChainGradient:
             np.add(mine, getattr(other, name), out=mine)
 
 
-class Chain(Structure):
+ChainSums = Sums | NDArray[np.int32] | Posteriors
+"""Sums over label sequences; the labels [n] where evidence allows one sequence each; or probabilities of labels."""
+
+
+class Chain(Structure[ChainScores, Evidence, Batch, ChainSums, ChainGradient, ChainGradient]):
     """The structure of label sequences over Y labels. It keeps buffers, so each thread needs one.
 
     Where evidence gives probabilities of labels (`labels.sets.Posteriors`), the loss is the expected loss of labels
     that are drawn by them, each by itself: log Z under evidence is its mean over draws (`kernels.distributions`).
 
     Args:
-        names: the Y labels, in whose coding spans are rejected; not needed without rejected spans.
         transitions: whether the gradient has expected transitions.
         edges: whether it has first and last labels.
+        terms: terms of the loss beside log Z, such as that of rejected spans (`terms.RejectedSpans`).
     """
 
     contradiction: ClassVar[str] = "no label sequence agrees with both the annotation and the coding of the labels"
 
-    def __init__(self, names: Sequence[str] = (), transitions: bool = True, edges: bool = True) -> None:
-        from tagweave.structures.terms import RejectedSpans
-
-        self.transitions, self.edges, self.terms = transitions, edges, (RejectedSpans(names),)
+    def __init__(self, transitions: bool = True, edges: bool = True, terms: Sequence[LossTerm] = ()) -> None:
+        self.transitions, self.edges, self.terms = transitions, edges, terms
         self._space = Workspace(0, 0, np.float64)
         self._potentials: tuple[Batch, Potentials] | None = None
 
     def batch(self, evidence: Evidence | Batch, scores: ChainScores | None = None) -> Batch:
         """Lay out sentences, once for all passes over them."""
         return evidence if isinstance(evidence, Batch) else Batch.of(evidence)
+
+    def sentences(self, batch: Batch) -> Evidence:
+        return batch.evidence
 
     def gradient(self, scores: ChainScores, batch: Batch, into: ChainGradient | None = None) -> ChainGradient:
         """Return a gradient of 0; with `into`, the gradient of earlier batches, reset only its emission scores."""
@@ -116,7 +121,7 @@ class Chain(Structure):
             self._free(scores, batch), scores.transitions, batch, lambda tokens: scores.emission[tokens]
         )
 
-    def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | NDArray[np.int32] | Posteriors:
+    def restricted_sums(self, scores: ChainScores, batch: Batch) -> ChainSums:
         """Sum over the label sequences that the evidence allows; return their labels [n] if each sentence has one.
 
         Probabilities of labels are returned themselves, since sums over draws make no `Sums`.
@@ -191,7 +196,7 @@ class Chain(Structure):
 
     def add_expectations(
         self,
-        sums: Sums | NDArray[np.int32] | Posteriors,
+        sums: ChainSums,
         scores: ChainScores,
         batch: Batch,
         factor: float,

@@ -10,16 +10,41 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.errors import TagweaveError
 
+Scores = TypeVar("Scores")
+"""The scores of a batch, as a structure takes them."""
+Evidence = TypeVar("Evidence")
+"""What is known of the outputs of some sentences."""
+Batch = TypeVar("Batch")
+"""Evidence laid out for the kernels."""
+Sums = TypeVar("Sums")
+"""Sums over outputs, from which expected counts follow."""
+Gradient = TypeVar("Gradient")
+"""The gradient with respect to the scores, under way."""
+Result = TypeVar("Result")
+"""The gradient as `loss` returns it."""
+
 
 class ContradictionError(TagweaveError):
     """Evidence that excludes every output of the structure."""
+
+
+class Sentences(Protocol):
+    """What the loss has to know of the sentences of a batch."""
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """[S], how often each sentence counts."""
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """[S], the number of each sentence, from 0, for messages."""
 
 
 class LossTerm(Protocol):
@@ -30,47 +55,57 @@ class LossTerm(Protocol):
         ...
 
 
-class Structure(ABC):
+class Structure(ABC, Generic[Scores, Evidence, Batch, Sums, Gradient, Result]):
     """A set of possible outputs for a sentence, over which scores are summed.
 
     Label sequences (`chain`), projective or all trees (`tree`), or labels that do not depend on one another
-    (`independent`). Each also has `best`, `k_best` and `samples`. A batch is evidence laid out for the kernels.
+    (`independent`). Each also has `best`, `k_best` and `samples`.
     """
 
     contradiction: ClassVar[str]  # the message for evidence that excludes every output
     terms: Sequence[LossTerm] = ()  # terms that the structure itself adds to the loss
 
     @abstractmethod
-    def sums(self, scores: Any, batch: Any) -> Any:
+    def batch(self, evidence: Evidence | Batch, scores: Scores) -> Batch:
+        """Lay out evidence; a batch stays as it is."""
+
+    @abstractmethod
+    def sentences(self, batch: Batch) -> Sentences:
+        """Return the weights and numbers of the sentences of a batch."""
+
+    @abstractmethod
+    def sums(self, scores: Scores, batch: Batch) -> Sums:
         """Sum over all outputs."""
 
     @abstractmethod
-    def restricted_sums(self, scores: Any, batch: Any) -> Any:
+    def restricted_sums(self, scores: Scores, batch: Batch) -> Sums:
         """Sum over the outputs that the evidence allows, by the same recurrence."""
 
     @abstractmethod
-    def add_expectations(self, sums: Any, scores: Any, batch: Any, factor: float, gradient: Any) -> NDArray[np.float64]:
+    def add_expectations(
+        self, sums: Sums, scores: Scores, batch: Batch, factor: float, gradient: Gradient
+    ) -> NDArray[np.float64]:
         """Add factor * weight * expected counts to the gradient; return log Z of each sentence.
 
         It is called with the free sums of a batch (factor +1) before the restricted ones (factor -1).
         """
 
-    def batch(self, evidence: Any, scores: Any) -> Any:
-        """Lay out evidence; a batch stays as it is."""
-        return evidence
-
-    def gradient(self, scores: Any, batch: Any, into: Any = None) -> Any:
+    @abstractmethod
+    def gradient(self, scores: Scores, batch: Batch, into: Gradient | None = None) -> Gradient:
         """Make the gradient 0 of scores, or go on with one of earlier batches."""
-        return np.zeros(scores.shape)
 
-    def finish(self, batch: Any, gradient: Any) -> Any:
+    @abstractmethod
+    def finish(self, batch: Batch, gradient: Gradient) -> Result:
         """Complete the gradient of a batch and return it."""
-        return gradient
 
 
 def loss(
-    structure: Structure, scores: Any, evidence: Any, terms: Sequence[LossTerm] = (), into: Any = None
-) -> tuple[NDArray[np.float64], Any]:
+    structure: Structure[Scores, Evidence, Batch, Sums, Gradient, Result],
+    scores: Scores,
+    evidence: Evidence | Batch,
+    terms: Sequence[LossTerm] = (),
+    into: Gradient | None = None,
+) -> tuple[NDArray[np.float64], Result]:
     """Return the loss of each sentence, with `terms`, and the gradient of their sum with respect to all scores.
 
     Args:
@@ -87,15 +122,15 @@ def loss(
         ContradictionError: the evidence of a sentence excludes every output.
     """
     batch = structure.batch(evidence, scores)
-    evidence = getattr(batch, "evidence", evidence)
     gradient = structure.gradient(scores, batch, into)
     free = structure.add_expectations(structure.sums(scores, batch), scores, batch, +1, gradient)
     allowed = structure.add_expectations(structure.restricted_sums(scores, batch), scores, batch, -1, gradient)
     if not np.isfinite(free).all():
         return np.full(len(free), np.nan), structure.finish(batch, gradient)
+    sentences = structure.sentences(batch)
     if not (is_possible := np.isfinite(allowed)).all():
-        raise contradiction(evidence.ids[is_possible.argmin()], structure.contradiction)
-    losses = evidence.weights * (free - allowed)
+        raise contradiction(sentences.ids[is_possible.argmin()], structure.contradiction)
+    losses = sentences.weights * (free - allowed)
     for term in (*structure.terms, *terms):
         losses = losses + term.add(structure, scores, batch, gradient)
     return losses, structure.finish(batch, gradient)

@@ -93,7 +93,7 @@ class ArcGradient:
     arcs: Floats
 
 
-class Tree(Structure):
+class Tree(Structure[Floats, ArcEvidence, TreeBatch, TreeSums | KnownTrees, ArcGradient, Floats]):
     """The structure of projective dependency trees; with `single_root`, the root has exactly one child."""
 
     contradiction: ClassVar[str] = "no projective tree agrees with the annotation"
@@ -108,7 +108,10 @@ class Tree(Structure):
             return evidence
         return TreeBatch(evidence, *layout(evidence, len(scores) > evidence.cells[-1]))
 
-    def gradient(self, scores: Floats, batch: TreeBatch, into: None = None) -> ArcGradient:
+    def sentences(self, batch: TreeBatch) -> ArcEvidence:
+        return batch.evidence
+
+    def gradient(self, scores: Floats, batch: TreeBatch, into: ArcGradient | None = None) -> ArcGradient:
         return ArcGradient()
 
     def finish(self, batch: TreeBatch, gradient: ArcGradient) -> Floats:
@@ -326,10 +329,22 @@ class IndependentSums(NamedTuple):
     log_z: NDArray[np.float64]
 
 
-class Independent(Structure):
+class Independent(Structure[Floats, RelationEvidence, RelationEvidence, IndependentSums, Floats, Floats]):
     """The structure of labels that do not depend on one another; its gradient is float64[A, Y]."""
 
     contradiction: ClassVar[str] = "no label agrees with the annotation"
+
+    def batch(self, evidence: RelationEvidence, scores: Floats) -> RelationEvidence:
+        return evidence
+
+    def sentences(self, batch: RelationEvidence) -> RelationEvidence:
+        return batch
+
+    def gradient(self, scores: Floats, batch: RelationEvidence, into: Floats | None = None) -> Floats:
+        return np.zeros(scores.shape) if into is None else into
+
+    def finish(self, batch: RelationEvidence, gradient: Floats) -> Floats:
+        return gradient
 
     def sums(self, scores: Floats, batch: RelationEvidence) -> IndependentSums:
         return self._sums(scores, np.ones_like(batch.allowed), batch.noise)

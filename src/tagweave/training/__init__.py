@@ -1,7 +1,13 @@
-"""Training: plans, the methods that carry them out, and what travels along.
+"""Training, in layers: each knows the ones below.
 
-A `plan` is plain data; `resolve` checks it and reads its `corpora`, `inspection` looks at these, and the result is a
-`job`. `methods` has a file for each way to train; `fit` makes the problem of a structure (`chain_problem`,
-`tree_problem`) by a `recipe` and trains its model. Methods of several models: `coupled`, `guided`, `transform`,
-`subword`, `source_rounds`.
+| layer | what it does |
+|---|---|
+| `train`, `resolve` | from a plan to a job, and from the job to a model that is no worse than a plain one |
+| `race`, `roles`, `guidelines` | decisions: which method, which corpus teaches, which guideline a corpus follows |
+| `methods` | a file for each way to train, with its options |
+| `job` | a plan with its corpora |
+| `corpora`, `inspection` | corpora that a plan names, and what looks wrong with them |
+| `cascades` | corpora to corpora or models |
+| `fit` | corpora of one guideline and a recipe to one model |
+| `plan` | what to train, on what and how, as data |
 """

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tagweave.learning.progress import Lines
 from tagweave.learning.run import Run
-from tagweave.training.job import train
-from tagweave.training.plan import read_plan
+from tagweave.training.methods import read_plan
 from tagweave.training.resolve import job_of
+from tagweave.training.train import save_training, train
 
 
 def main(words: Sequence[str]) -> None:
@@ -27,7 +27,7 @@ def main(words: Sequence[str]) -> None:
     for path in annotated:
         chosen = replace(chosen, target=(*chosen.target[:-1], replace(chosen.target[-1], path=path)))
     run = Run(callback=Lines(sys.stderr), tell=lambda line: print(line, file=sys.stderr, flush=True))
-    train(job_of(chosen, run)).save(Path(model))
+    save_training(train(job_of(chosen, run)), Path(model))
 
 
 if __name__ == "__main__":

@@ -36,10 +36,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Corpora and the method to train on them."""
+    """The training corpora, those of TRAIN first.
+
+    Attributes:
+        files: the corpora with their files.
+        own: how many of them are TRAIN; the others are sources.
+        is_asked_for: whether the user named the method.
+        notes: lines for the user about guidelines and method.
+    """
 
     files: tuple[CorpusFile, ...]
-    method: str
     own: int = 1
     is_asked_for: bool = False
     notes: tuple[str, ...] = ()
@@ -70,9 +76,9 @@ class TrainingData:
         """Whether there is a `--source`."""
         return self.own < len(self.files)
 
-    def alone(self, method: str) -> TrainingData:
-        """TRAIN alone, for a method for one guideline."""
-        return replace(self, files=self.files[: self.own], method=method)
+    def alone(self) -> TrainingData:
+        """Return TRAIN alone."""
+        return replace(self, files=self.files[: self.own])
 
     def incomparable(self, dev: Corpus | None) -> str:
         """Why a model is not compared with one of TRAIN alone: no source, or no suitable development data; or ""."""

@@ -24,13 +24,13 @@ from tagweave.errors import PlanError
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.arc_templates import LONGEST
 from tagweave.labels import OF_WORDS, PARSE
+from tagweave.training.cascades.incomplete import is_complete
 from tagweave.training.corpora import CorpusFile, TrainingData
-from tagweave.training.incomplete import is_complete
-from tagweave.training.inspection import label_counts, others
-from tagweave.training.methods import AUTO, COUPLED, METHODS, SINGLE
-from tagweave.training.methods.adaptation import MERGED
-from tagweave.training.task import TASKS
-from tagweave.training.tree_problem import tag_layers
+from tagweave.training.fit.task import TASKS, label_counts
+from tagweave.training.fit.tree_problem import tag_layers
+from tagweave.training.inspection import others
+from tagweave.training.job import Method
+from tagweave.training.methods import AUTO, COUPLED, MERGED, METHODS, SINGLE
 
 TARGET, SOURCE = "target", "source"
 """The names of two guidelines whose files would give them the same name."""
@@ -45,7 +45,7 @@ def training_data(
     method: str | None,
     usual: str = COUPLED,
     alone: str = SINGLE,
-) -> TrainingData:
+) -> tuple[TrainingData, Method]:
     """Return the corpora of a run, with the names of their guidelines, and its method.
 
     Args:
@@ -57,26 +57,26 @@ def training_data(
             raise _other_guideline(file, target, f"; corpora of other guidelines are given by `sources` ({_HOW})")
     foreign = [_is_foreign(source, target, method) for source in sources]
     chosen = method or (usual if any(foreign) else alone)
-    several = METHODS[chosen].several
+    several, of_two = METHODS[chosen].several, METHODS[chosen].of_two
     if not (any(foreign) if several is None else several):
         for source in sources:
             if source.guideline != target.guideline:
                 raise _other_guideline(source, target, f", for `method={chosen}` ({_HOW})")
-        data = TrainingData((*training, *sources), chosen, len(training), method is not None)
+        data = TrainingData((*training, *sources), len(training), method is not None)
     else:
         files = _with_distinct_names(training, sources, foreign)
-        data = TrainingData(files, chosen, len(training), method is not None)
-        count, of_two = len(data.guidelines), METHODS[chosen].of_two
+        data = TrainingData(files, len(training), method is not None)
+        count = len(data.guidelines)
         if count == 1 or (of_two and count > 2):
             found = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
             expected = "one other guideline" if of_two else "another guideline"
             raise PlanError(f"{found}, expected `sources` of {expected}, for `method={chosen}` ({_HOW})")
-    return replace(data, notes=_notes(data, training, sources, method))
+    return replace(data, notes=_notes(data, training, sources, method, chosen)), METHODS[chosen]
 
 
-def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
+def development_data(data: TrainingData, method: Method, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
     """Development data with a guideline of the model; if they name none, it is the target."""
-    known = data.guidelines if data.method in (AUTO, COUPLED) else (data.target,)
+    known = data.guidelines if method.name in (AUTO, COUPLED) else (data.target,)
     if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
         if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:
             return dev.called(data.target)
@@ -137,9 +137,9 @@ def _with_distinct_names(
 
 
 def _notes(
-    data: TrainingData, training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None
+    data: TrainingData, training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None, chosen: str
 ) -> tuple[str, ...]:
-    """Notes on the guidelines and the method that the user did not name."""
+    """Return notes on the guidelines, and on the chosen method if the user named none."""
     own, notes = training[0], []
     for before, file in zip(sources, data.files[len(training) :], strict=True):
         if method or before.is_named or own.is_named or before.guideline != own.guideline:
@@ -156,7 +156,7 @@ def _notes(
     if data.target != own.guideline:
         notes.append(f"the guidelines are called {data.target!r} and {SOURCE!r} ({_HOW})")
     if not method and len(data.guidelines) > 1:
-        notes.append(f"method {data.method}, for corpora of {' and '.join(data.guidelines)}")
+        notes.append(f"method {chosen}, for corpora of {' and '.join(data.guidelines)}")
     return tuple(notes)
 
 
@@ -187,7 +187,7 @@ def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> PlanEr
 _FEW = 0.5  # warn below this share of TRAIN's tokens
 
 
-def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
+def overlap_lines(data: TrainingData, method: Method, task: str) -> Iterator[str]:
     """Yield a line for each source that shares less than half of TRAIN's tokens.
 
     Parsers compare the tags that they use, segmenters words, and `merged` taggers labels.
@@ -201,7 +201,7 @@ def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
         elif task == "segment" and source.unit == "word":
             words = [corpus for corpus in data.targets if corpus.unit == "word"]
             yield from _line((_forms(words), _forms([source])), source, "words", "it is segmented in another style")
-        elif data.method == MERGED.name and task in OF_WORDS:
+        elif method.name == MERGED and task in OF_WORDS:
             labels = _layer(data.targets, data.target), _layer([source], source.guideline)
             yield from _line(labels, source, "labels", f"`method={COUPLED}` tells them apart")
 

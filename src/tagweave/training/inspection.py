@@ -31,7 +31,7 @@ from tagweave.errors import PlanError
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import OF_CHARACTERS, SPANS
 from tagweave.training.corpora import CorpusFile, TrainingData
-from tagweave.training.task import TAGS
+from tagweave.training.fit.task import label_counts
 
 SEGMENT = "segment"
 
@@ -98,13 +98,6 @@ def _multiword(corpus: Corpus, task: str) -> str:
     (form, words), _ = found.most_common(1)[0]
     tagged = ", without a tag" if task == "segtag" else ""
     return f"{found.total():,} multiword tokens, such as {form!r} ({words}), are one word each, as in the text{tagged}"
-
-
-def label_counts(corpus: Corpus) -> Counter[str]:
-    """Count the labels of the corpus's own layer, also at ambiguous positions."""
-    name = TAGS if corpus.unit == "character" else corpus.guideline
-    layers = (sentence.layers.get(name, ()) for sentence in corpus)
-    return Counter(label for layer in layers for candidates in layer for label in candidates or ())
 
 
 def _uncut(corpus: Corpus) -> str:

@@ -1,7 +1,8 @@
 """Training plans: what to train, on what and how, as plain data.
 
 A plan holds everything that determines the weights of a model. Every model stores the plan it was trained by, with its
-method, options, templates and corpora filled in, so it can be trained again, on the same corpora or on others.
+method, options, templates and corpora filled in, so it can be trained again, on the same corpora or on others. Which
+options there are is known to the methods alone (`methods.typed`).
 
 As JSON, a plan is read with every field checked, and the files that it names can be found again.
 """
@@ -10,19 +11,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from tagweave.corpus.chunk_schemes import Gaps
 from tagweave.corpus.corpus import Covers
 from tagweave.corpus.files import digest, short_name, whole_file
 from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
-from tagweave.options import SEED, THREADS, declared, described, option
+from tagweave.options import SEED, THREADS, Validated, declared, described, option
 from tagweave.structures import CHAIN, TREE
-from tagweave.training.methods import AUTO, METHODS, SINGLE, serving, typed
 
 SCHEMA = 1
 """The version of the JSON form of plans."""
@@ -49,7 +49,7 @@ class FileReference:
 
 
 @dataclass(frozen=True)
-class CorpusReference(FileReference):
+class CorpusReference(Validated, FileReference):
     """A corpus file, with the weight and sample of the corpus in training.
 
     Attributes:
@@ -64,15 +64,21 @@ class CorpusReference(FileReference):
     layer: str | None = None
     guideline: str | None = None
     format: str | None = None
-    weight: float = 1.0
-    sample: int | Literal["all"] | None = None
+    weight: float = option(1.0, "How often a sentence counts.", "W")
+    sample: int | Literal["all"] | None = option(None, "How many sentences an iteration visits.", "N", 1)
     covers: Covers | None = option(
         None,
         "The labels or types that were annotated in a training corpus, as PER,LOC, or all; its O excludes only these."
         " One for each corpus, in their order (repeatable). Default: as the file tells, or all.",
         "TYPES|all",
         panel="Corpora",
+        flag=True,
     )
+
+    def __post_init__(self) -> None:
+        if type(self.weight) not in (int, float) or not 0 < self.weight < float("inf"):
+            raise PlanError(f"found a corpus of weight {self.weight!r}, expected a positive number")
+        super().__post_init__()
 
     @classmethod
     def of(cls, argument: str, format: str | None = None, weight: float = 1.0) -> CorpusReference:  # noqa: A002
@@ -90,7 +96,7 @@ class CorpusReference(FileReference):
 
 @described
 @dataclass(frozen=True)
-class TrainingPlan:
+class TrainingPlan(Validated):
     """What to train, on what and how. `None` leaves a choice to the program."""
 
     target: tuple[CorpusReference, ...] = option((), "Corpora of the target guideline.")
@@ -101,13 +107,13 @@ class TrainingPlan:
         "The task of the model; by default tag, or spans if the labels of the first corpus are like B-PER I-PER O.",
         "tag|segment|segtag|spans|parse",
         panel="Corpora",
+        flag=True,
     )
     coding: str = option(
         "",
         "How labels encode words of characters, or spans of words; by default BMES, or BIOES.",
         "BMES|BI|boundary|BIOES|IOB2|IOB1",
         structure=CHAIN,
-        panel="Features",
     )
     gaps: Gaps | None = option(
         None,
@@ -115,10 +121,9 @@ class TrainingPlan:
         " token; or tokens, so that it may go on. Default: as the labels of each corpus tell.",
         "spans|tokens",
         structure=CHAIN,
-        panel="Corpora",
     )
     templates: tuple[str, ...] = option(
-        (), "A feature template such as 'form[-1] form[0]' (repeatable).", "TEXT", panel="Features"
+        (), "A feature template such as 'form[-1] form[0]' (repeatable).", "TEXT", panel="Features", flag=True
     )
     lexicons: tuple[FileReference, ...] = option(
         (),
@@ -127,6 +132,7 @@ class TrainingPlan:
         "FILE",
         structure=CHAIN,
         panel="Features",
+        flag=True,
     )
     gazetteers: tuple[FileReference, ...] = option(
         (),
@@ -135,6 +141,7 @@ class TrainingPlan:
         "FILE",
         structure=CHAIN,
         panel="Features",
+        flag=True,
     )
     clusters: tuple[FileReference, ...] = option(
         (),
@@ -143,6 +150,7 @@ class TrainingPlan:
         "FILE",
         structure=CHAIN,
         panel="Features",
+        flag=True,
     )
     encoder: str = option(
         "features",
@@ -151,36 +159,25 @@ class TrainingPlan:
         "features|[features+]FOLDER|[features+]static:FILE",
         structure=CHAIN,
         panel="Features",
+        flag=True,
     )
-    pooling: str = option(
-        "first",
-        "Which pieces of a word its vector in the network comes from.",
-        "first|mean|last",
-        structure=CHAIN,
-        panel="Features",
+    pooling: Literal["first", "mean", "last"] = option(
+        "first", "Which pieces of a word its vector in the network comes from.", structure=CHAIN
     )
-    device: str = option(
-        "auto",
-        "Where a network is trained; auto takes a GPU if there is one.",
-        "auto|cpu|cuda|mps",
-        structure=CHAIN,
-        panel="Features",
+    device: Literal["auto", "cpu", "cuda", "mps"] = option(
+        "auto", "Where a network is trained; auto takes a GPU if there is one.", structure=CHAIN
     )
-    weights: str | None = option(
+    feature_weights: Literal["all", "observed"] | None = option(
         None,
         "Weights of features for all labels, or only for labels observed in the evidence. Default: by the number of"
         " labels.",
-        "all|observed",
         structure=CHAIN,
-        panel="Features",
     )
-    minimum_count: int = option(1, "Drop features that occur less often.", "N", 1, structure=CHAIN, panel="Features")
-    soft_labels: str = option(
+    minimum_count: int = option(1, "Drop features that occur less often.", "N", 1, structure=CHAIN)
+    soft_labels: Literal["posterior", "likelihood"] = option(
         "posterior",
         "What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given the observation; or likelihood,"
         " of the observation given the label.",
-        "KIND",
-        panel="Features",
     )
     drop_columns: float | None = option(
         None,
@@ -190,29 +187,24 @@ class TrainingPlan:
         0,
         1,
         structure=TREE,
-        panel="Features",
     )
     non_projective: bool = option(
         False,
         "Parsers: arcs may cross, in training as in use. By default trees whose arcs cross are made projective.",
         structure=TREE,
-        panel="Features",
     )
-    learner: str = option("adagrad", f"{', '.join(LEARNERS)}.", "NAME", panel="Learning")
-    settings: Mapping[str, int | float] = option(dict, "Settings of the learner by name.", panel="Learning")
-    precision: str = option("float32", "The precision of weights and sums.", "float32|float64", panel="Learning")
+    learner: str = option("adagrad", f"{', '.join(LEARNERS)}.", "NAME", panel="Learning", flag=True)
+    settings: Mapping[str, int | float] = option(dict, "Settings of the learner by name.")
+    precision: Literal["float32", "float64"] = option("float32", "The precision of weights and sums.")
     method: str | None = option(
         None,
-        f"How to combine corpora. {'; '.join(f'{each.name}: {each.summary}' for each in METHODS.values())}."
-        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}; with `sources` of another guideline, and for the"
-        f" task segtag, {AUTO}.",
-        "|".join(METHODS),
-        panel="Corpora",
+        "How to combine corpora. Default: single; with `sources` of another guideline, and for the task segtag, auto.",
+        "NAME",
     )
     options: Any = None  # of the method: `Options`, or plain values while the method is undecided
     ratio_corpus: FileReference | None = None  # that which the option `entity_ratio` names, once it has been read
     iterations: int | None = option(
-        None, "The maximum number of iterations; by default the learner's, or 100 with `dev`.", "N", 1
+        None, "The maximum number of iterations; by default the learner's, or 100 with `dev`.", "N", 1, flag=True
     )
     patience: int = option(5, "Stop after this many iterations without a better development score.", "N", 1)
     seed: int = SEED
@@ -222,7 +214,6 @@ class TrainingPlan:
         " spans, or of the target of a coupled or merged model, and no network, else 1.",
         "N",
         1,
-        panel="Learning",
     )
     threads: int = THREADS
 
@@ -251,8 +242,11 @@ class TrainingPlan:
             part.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read_plan(values: object) -> TrainingPlan:
-    """Return the plan from the JSON of `TrainingPlan.to_json`, or one written by hand."""
+def plan_of_json(values: object) -> TrainingPlan:
+    """Return the plan from the JSON of `TrainingPlan.to_json`, or one written by hand.
+
+    Options of the method stay plain values, which `methods.typed` checks.
+    """
     from msgspec import ValidationError, convert
 
     if not isinstance(values, dict):
@@ -260,15 +254,15 @@ def read_plan(values: object) -> TrainingPlan:
     values = dict(values)
     if (schema := values.pop("schema", SCHEMA)) != SCHEMA:
         raise PlanError(f"found a plan of schema {schema!r}, expected {SCHEMA}")
-    options, method = values.pop("options", None), values.get("method")
+    if not isinstance(values.get("options"), dict | None):
+        raise PlanError(f"plan.options: found {type(values['options']).__name__}, expected an object")
     try:
         _check_names(TrainingPlan, values, "plan")
-        plan = convert(values, TrainingPlan)
+        kinds = get_type_hints(TrainingPlan)
+        references = {name: convert(values[name], kinds[name]) for name in _OBJECTS if name in values}
+        return TrainingPlan(**{**values, **references})
     except ValidationError as error:
         raise PlanError(f"found a plan that cannot be read: {error}") from error
-    if options is None or method not in METHODS:
-        return replace(plan, options=options)
-    return replace(plan, options=typed(METHODS[method], options))
 
 
 def _check_names(kind: type, values: object, where: str) -> None:
@@ -292,7 +286,9 @@ _OBJECTS: dict[str, type] = {
 
 _OF_NETWORKS = ("encoder", "pooling", "device")
 _OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_OF_NETWORKS)
-OF_STUDENT = declared({"": TrainingPlan}, leave_out=(*_OF_TEACHERS, "weights", "drop_columns", "non_projective"))
+OF_STUDENT = declared(
+    {"": TrainingPlan}, leave_out=(*_OF_TEACHERS, "feature_weights", "drop_columns", "non_projective")
+)
 """The options of a plan that the teachers of a model do not determine."""
 
 
@@ -333,8 +329,10 @@ def with_files(plan: TrainingPlan, folders: Sequence[Path]) -> TrainingPlan:
         where = ", ".join(map(str, dict.fromkeys((Path.cwd(), *folders))))
         raise PlanError(f"found no {name} of sha256 {sha256[:12]} in {where}, expected the file of the model there")
 
-    is_counted = isinstance(getattr(plan.options, "entity_ratio", None), str)
-    return read_plan(_renamed((plan if is_counted else replace(plan, ratio_corpus=None)).to_json(), found))
+    values = plan.to_json()
+    if not isinstance((values["options"] or {}).get("entity_ratio"), str):
+        values["ratio_corpus"] = None
+    return plan_of_json(_renamed(values, found))
 
 
 def _renamed(values: Any, name_of: Callable[[str, str], str]) -> Any:

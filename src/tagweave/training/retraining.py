@@ -27,8 +27,8 @@ from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import parse_argument
 from tagweave.errors import PlanError
 from tagweave.exchange.load import load
-from tagweave.training.methods import METHODS, SINGLE
-from tagweave.training.plan import CorpusReference, TrainingPlan, read_plan, with_files
+from tagweave.training.methods import METHODS, SINGLE, read_plan
+from tagweave.training.plan import CorpusReference, TrainingPlan, with_files
 
 
 def plan_of(about: dict[str, Any]) -> TrainingPlan:

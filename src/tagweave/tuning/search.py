@@ -32,10 +32,11 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from tagweave.errors import PlanError
 from tagweave.evaluation.tables import table_console
 from tagweave.learning.run import SILENCE, Iteration, Run
-from tagweave.training.job import Job, train
-from tagweave.training.methods.auto import decided
+from tagweave.training.job import Job
 from tagweave.training.plan import TrainingPlan
+from tagweave.training.race import decided
 from tagweave.training.resolve import Corpora, job_of, read
+from tagweave.training.train import train
 from tagweave.tuning.space import Space, check_names
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _resolved(
         raise PlanError(f"found no development data, expected them, or at least {FOLDS} sentences of TRAIN")
     if any(name.split(".")[0] in ("method", "sources") for name in searched):
         return job.plan
-    return decided(job).plan
+    return decided(replace(job, train=train)).plan
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from optuna.trial import Trial
 
 from tagweave.errors import PlanError, as_plan_error
 from tagweave.structures import CHAIN, STRUCTURES, TREE
-from tagweave.training.methods import METHODS, SINGLE
-from tagweave.training.plan import TrainingPlan, read_plan
-from tagweave.training.recipe import LEARNERS, template_texts
+from tagweave.training.fit.recipe import LEARNERS, template_texts
+from tagweave.training.methods import METHODS, SINGLE, read_plan
+from tagweave.training.plan import TrainingPlan
 from tagweave.training.resolve import checked
 
 Range = CategoricalDistribution | FloatDistribution | IntDistribution
@@ -35,7 +35,7 @@ _FIELDS = (
     "method",
     "templates",
     "coding",
-    "weights",
+    "feature_weights",
     "minimum_count",
     "drop_columns",
     "precision",
@@ -44,7 +44,7 @@ _FIELDS = (
 )
 """The fields of a plan that can be searched."""
 _EXPECTED = "log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,..."
-_OF_CHAINS = {"minimum_count": "int:1:4", "weights": "choice:all,observed"}
+_OF_CHAINS = {"minimum_count": "int:1:4", "feature_weights": "choice:all,observed"}
 _OF_METHODS = {
     "coupled": {"views": "choice:both,joint,separate"},
     "stacked": {"guide": "choice:window,joined"},

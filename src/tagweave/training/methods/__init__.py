@@ -1,37 +1,33 @@
-"""The training methods, one file each. To add one, write a file and add a line to the list below."""
+"""The training methods. A file of this package with a tuple `METHODS` adds methods; nothing else has to name it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, get_type_hints
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
 
 from tagweave.errors import PlanError, as_plan_error, one_of
-from tagweave.options import choices
 from tagweave.structures import TREE
-from tagweave.training.methods import adaptation, auto, coupled, pipeline, single, sources
-from tagweave.training.methods.method import Method, Options
+from tagweave.training.job import Method, Options
+from tagweave.training.plan import TrainingPlan, plan_of_json
 
-_ALL = (
-    single.METHOD,
-    coupled.METHOD,
-    adaptation.STACKED,
-    adaptation.MERGED,
-    adaptation.SUBWORD,
-    adaptation.TRANSFORM,
-    adaptation.ITERATE,
-    sources.METHOD,
-    pipeline.METHOD,
-    auto.METHOD,
-)
-
-METHODS: dict[str, Method] = {method.name: method for method in _ALL}
-"""Methods by name; the one for a single guideline comes first."""
-
-SINGLE, COUPLED, TRANSFORM, AUTO = single.METHOD.name, coupled.METHOD.name, adaptation.TRANSFORM.name, auto.METHOD.name
+SINGLE, COUPLED, STACKED, TRANSFORM, MERGED, AUTO = "single", "coupled", "stacked", "transform", "merged", "auto"
 """The defaults: for corpora of one guideline; for few sentences of several, of taggers and parsers; else a race."""
 RACED = 50
 """The number of sentences of TRAIN from which methods race."""
+
+
+def _methods() -> Iterator[Method]:
+    for module in iter_modules(__path__):
+        yield from import_module(f"{__name__}.{module.name}").METHODS
+
+
+METHODS: Mapping[str, Method] = {
+    method.name: method for method in sorted(_methods(), key=lambda method: (method.name != SINGLE, method.name))
+}
+"""Methods by name; the one for a single guideline comes first."""
 
 
 def serving(structure: str) -> tuple[str, ...]:
@@ -46,26 +42,27 @@ def usual(structure: str) -> str:
 
 def typed(method: Method, values: Mapping[str, Any]) -> Options:
     """Return the options of a method from plain values."""
-    from msgspec import ValidationError, convert
-
-    kinds = get_type_hints(method.options)
-    for name, value in values.items():
-        if name not in kinds:
-            expected = " or ".join(with_option(name)) or f"one of {', '.join(kinds)}"
+    names = [field.name for field in fields(method.options)]
+    for name in values:
+        if name not in names:
+            expected = " or ".join(with_option(name)) or f"one of {', '.join(names)}"
             raise PlanError(f"found `{name}` with the method {method.name}, expected {expected}")
-        if value is not None and (names := choices(kinds[name])):
-            check_known(name, value, names)
-    try:
-        with as_plan_error():
-            return convert(dict(values), method.options)
-    except ValidationError as error:
-        raise PlanError(f"the method {method.name}: {error}") from error
+    with as_plan_error():
+        return method.options(**values)
+
+
+def read_plan(values: object) -> TrainingPlan:
+    """Return the plan from its JSON (`plan.plan_of_json`), with the options of its method if it names one."""
+    plan = plan_of_json(values)
+    if plan.method is None or plan.method not in METHODS or plan.options is None or isinstance(plan.options, Options):
+        return plan
+    return replace(plan, options=typed(METHODS[plan.method], plan.options))
 
 
 def with_option(name: str, structure: str = "") -> list[str]:
     """Return the methods with an option, of those that support the structure."""
     methods = serving(structure) if structure else METHODS
-    return [each for each in methods if name in [field.name for field in fields(METHODS[each].options)]]
+    return [method for method in methods if name in [field.name for field in fields(METHODS[method].options)]]
 
 
 def check_known(what: str, name: str, known: Sequence[str]) -> None:

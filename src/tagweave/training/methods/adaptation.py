@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from tagweave.errors import PlanError
 from tagweave.options import option
 from tagweave.structures import CHAIN, TREE
-from tagweave.training.methods.method import Method, Options
+from tagweave.training.job import Job, Method, Options
 
 if TYPE_CHECKING:
-    from tagweave.training.job import Job
+    from tagweave.training.fit.problem import Fitted
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,18 @@ class StackedOptions(GuidedOptions):
         return "a guided model of several rounds is for conversion" if self.rounds > 1 else ""
 
 
-def _fit_stacked(job: Job) -> Any:
-    rounds = job.options(StackedOptions).rounds
+def _fit_stacked(job: Job) -> Fitted:
+    data, run, rounds = job.data, job.run, job.options(StackedOptions).rounds
     if rounds == 1:
-        return job.fit_guided()
-    from tagweave.training.guided import fit_guided_in_rounds
+        from tagweave.training.cascades.guided import fit_stages
 
-    data = job.data
-    return fit_guided_in_rounds(job.system, data.targets, data.sources, job.dev, rounds)
+        first, seen = ("parser", "trees") if job.recipe.structure == TREE else ("model", "labels")
+        run.tell(f"first a {first} of {data.guidelines[1]}, then one of {data.target} that looks at its {seen}")
+        return fit_stages(data.targets, data.sources, job.recipe, job.dev, run)
+    from tagweave.training.cascades.guided_rounds import fit_guided_in_rounds
+    from tagweave.training.cascades.transform import system_of
+
+    return fit_guided_in_rounds(system_of(job.recipe, run), data.targets, data.sources, job.dev, rounds)
 
 
 STACKED = Method(
@@ -67,8 +71,8 @@ STACKED = Method(
 )
 
 
-_OF_TREES = 2
-"""Rounds for parsers: better than one on all development sets, for trees of newspapers, the web and Wikipedia."""
+_ROUNDS_OF_PARSERS = 2
+"""Better than one on all development sets, for trees of newspapers, the web and Wikipedia."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +88,14 @@ class TransformOptions(GuidedOptions):
     )
 
     def for_task(self, task: str) -> Self:
-        return replace(self, rounds=_OF_TREES if task == "parse" else 1) if self.rounds is None else self
+        return replace(self, rounds=_ROUNDS_OF_PARSERS if task == "parse" else 1) if self.rounds is None else self
 
 
-def _fit_transform(job: Job) -> Any:
-    from tagweave.training.transform import fit_transformed
+def _fit_transform(job: Job) -> Fitted:
+    from tagweave.training.cascades.transform import fit_transformed, system_of
 
     data, rounds = job.data, job.options(TransformOptions).rounds
-    return fit_transformed(job.system, data.targets, data.sources, job.dev, rounds=rounds or 1)
+    return fit_transformed(system_of(job.recipe, job.run), data.targets, data.sources, job.dev, rounds=rounds or 1)
 
 
 TRANSFORM = Method("transform", "the sources are relabelled", (CHAIN, TREE), TransformOptions, _fit_transform)
@@ -128,19 +132,19 @@ class IterateOptions(TransformOptions):
         return {**super().identity(), "rounds": None}
 
 
-def _fit_iterate(job: Job) -> Any:
+def _fit_iterate(job: Job) -> Fitted:
     """Return the best model of all rounds, with the scores of the rounds in its `about`."""
-    from tagweave.training.transform import PredictSelf, fit_iterated
+    from tagweave.training.cascades.transform import PredictSelf, fit_iterated, system_of
 
     if job.dev is None:
         raise PlanError("found no `dev` with the method iterate, expected one: it tells which round is best")
-    data, options = job.data, job.options(IterateOptions)
+    data, options, system = job.data, job.options(IterateOptions), system_of(job.recipe, job.run)
     way_back = PredictSelf(options.predict_self, options.filter)
-    result = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds)
+    result = fit_iterated(system, data.targets, data.sources, job.dev, way_back, options.rounds)
     job.run.tell(f"round {result.best.number} is the best")
     rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in result.rounds]
     best = {"round": result.best.number, "predict_self": result.best.share, "rounds": rounds}
-    fitted: Any = result.model
+    fitted = result.model
     outcome, about = replace(fitted.outcome, interrupted=result.interrupted), {**fitted.model.about, **best}
     return replace(fitted, model=replace(fitted.model, about=about), outcome=outcome)
 
@@ -150,15 +154,15 @@ ITERATE = Method(
 )
 
 
-def _fit_merged(job: Job) -> Any:
-    from tagweave.training.fit import fit_problem
-    from tagweave.training.guided import merged
+def _fit_merged(job: Job) -> Fitted:
+    from tagweave.training.cascades.guided import merged
+    from tagweave.training.fit.fit import fit
 
     corpora = merged(job.data.targets, job.data.sources)
     target, originals, sample = job.data.target, job.data.corpora, job.recipe.sample
     order = sorted(range(len(originals)), key=lambda at: originals[at].guideline != target)  # the order of `merged`
     recipe = replace(job.recipe, sample=tuple(sample[at] for at in order if sample))
-    return fit_problem(job.problem(corpora, recipe), recipe, job.dev, job.run)
+    return fit(corpora, recipe, job.dev, job.run)
 
 
 MERGED = Method(
@@ -180,8 +184,8 @@ class SubwordOptions(Options):
     retrain: bool = option(False, "Train again, with the corpora of each `sources` relabelled and added.")
 
 
-def _fit_subword(job: Job) -> Any:
-    from tagweave.training.subword import Stacking, fit_stack
+def _fit_subword(job: Job) -> Fitted:
+    from tagweave.training.cascades.subword import Stacking, fit_stack
 
     options, data = job.options(SubwordOptions), job.data
     stacking = Stacking(options.folds, characters=options.retrain, pieces=options.retrain, seed=job.plan.seed)
@@ -191,3 +195,5 @@ def _fit_subword(job: Job) -> Any:
 SUBWORD = Method(
     "subword", "taggers cut pieces, which a model joins into words", (CHAIN,), SubwordOptions, _fit_subword
 )
+
+METHODS = (STACKED, MERGED, SUBWORD, TRANSFORM, ITERATE)

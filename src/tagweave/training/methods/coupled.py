@@ -11,7 +11,7 @@ from tagweave.errors import PlanError
 from tagweave.labels import SPANS
 from tagweave.options import option
 from tagweave.structures import CHAIN
-from tagweave.training.methods.method import Method, Options
+from tagweave.training.job import Job, Method, Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
     from tagweave.models.chain import ChainModel
-    from tagweave.training.coupled import Coupling
-    from tagweave.training.fit import Fitted
-    from tagweave.training.job import Job
-    from tagweave.training.pruning import Narrowing
+    from tagweave.training.cascades.coupled import Coupling
+    from tagweave.training.cascades.pruning import Narrowing
+    from tagweave.training.fit.problem import Fitted
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
@@ -41,13 +40,7 @@ class CoupledOptions(Options):
         " other corpora; complete, all; or those in a file; ctb-pd is built in (repeatable). Default: complete for the"
         " task segment, else automatic.",
         "automatic|complete|FILE",
-    )
-    mapping_minimum: int | None = option(
-        None,
-        "Drop pairs seen less often, except the most frequent one of each label. Default: once in 10,000 tokens, for"
-        " the automatic mapping.",
-        "N",
-        1,
+        flag=True,
     )
     mapping_tight: bool = option(False, "Keep only the most frequent pairs: nine tenths of each label's.")
     views: Literal["both", "joint", "separate"] = option(
@@ -80,8 +73,8 @@ class CoupledOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if COMPLETE in self.mapping and (len(set(self.mapping)) > 1 or self.mapping_tight or self.mapping_minimum):
-            conflict = f"found `mapping={COMPLETE}` with another `mapping`, `mapping_minimum` or `mapping_tight`"
+        if COMPLETE in self.mapping and (len(set(self.mapping)) > 1 or self.mapping_tight):
+            conflict = f"found `mapping={COMPLETE}` with another `mapping` or `mapping_tight`"
             raise ValueError(f"{conflict}, expected it alone: it has all pairs")
 
     def check_files(self) -> None:
@@ -115,12 +108,10 @@ def _read(name: str) -> TagMapping:
 
 def _coupling(job: Job, automatic: Sequence[TagMapping] = ()) -> Coupling:
     """Couple the tags of a job. Automatic mappings also get every pair attested at one token, however rare."""
-    from tagweave.training.coupled import Coupling, with_attested
+    from tagweave.training.cascades.coupled import Coupling, with_attested
 
     options, guidelines = job.options(CoupledOptions), job.data.guidelines
     mappings = [_named(mapping, name, guidelines) for name, mapping in options.files]
-    if minimum := options.mapping_minimum:
-        mappings = [mapping.at_least(minimum) for mapping in mappings]
     if options.mapping_tight:
         mappings, automatic = ([each.tight() for each in group] for group in (mappings, automatic))
     attested = (with_attested(each, job.data.corpora) for each in automatic)
@@ -139,7 +130,7 @@ def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapp
 
 
 def _check(job: Job) -> None:
-    from tagweave.training.coupled import refuse_contradictions
+    from tagweave.training.cascades.coupled import refuse_contradictions
 
     if job.options(CoupledOptions).narrow and (task := job.plan.task) != "tag":
         raise PlanError(f"found `narrow` with the task {task}, expected tag")
@@ -148,11 +139,11 @@ def _check(job: Job) -> None:
     refuse_contradictions(job.data.corpora, job.recipe, _coupling(job).mappings)
 
 
-def _fit(job: Job) -> Any:
-    from tagweave.training.chain_problem import mapping_lines, sample_line
-    from tagweave.training.coupled import for_bundles, prepare_coupled
-    from tagweave.training.fit import fit_problem
-    from tagweave.training.pruning import fit_narrowing, fit_pruning, with_proposals
+def _fit(job: Job) -> Fitted:
+    from tagweave.training.cascades.coupled import for_bundles, prepare_coupled
+    from tagweave.training.cascades.pruning import fit_narrowing, fit_pruning, with_proposals
+    from tagweave.training.fit.chain_problem import mapping_lines, sample_line
+    from tagweave.training.fit.problem import fit_problem
 
     options, data, run = job.options(CoupledOptions), job.data, job.run
     corpora, narrowing, pruning = data.corpora, None, None
@@ -182,7 +173,7 @@ def _fit(job: Job) -> Any:
 def _guided(job: Job, narrowing: Narrowing | None, dev: Corpus | None) -> ChainModel | None:
     """Return a tagger of the target that looks at the labels of the source, if it is to have a share."""
     from tagweave.models.cascades import GuidedEncoder
-    from tagweave.training.guided import fit_quickly
+    from tagweave.training.cascades.guided import fit_quickly
     from tagweave.training.methods.adaptation import STACKED
 
     data, share = job.data, job.options(CoupledOptions).guided
@@ -195,7 +186,7 @@ def _guided(job: Job, narrowing: Narrowing | None, dev: Corpus | None) -> ChainM
     fitted, run = job.guided, job.run
     if fitted is None:
         run.tell(f"first a tagger of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
-        recipe, runs = job.with_method(STACKED.name).recipe, (run.part("source-1"), run.part("target-1"))
+        recipe, runs = job.with_method(STACKED).recipe, (run.part("source-1"), run.part("target-1"))
         fitted = fit_quickly(data.targets, data.sources, recipe, dev, runs)
     model: ChainModel = fitted.finished_model()
     return model
@@ -212,7 +203,7 @@ def _obstacle(job: Job) -> str | None:
 
 def _pooled(job: Job, fitted: Fitted, tagger: ChainModel, dev: Corpus | None) -> Fitted:
     """Return the coupled model with a share of a tagger."""
-    from tagweave.training.coupled import with_share
+    from tagweave.training.cascades.coupled import with_share
 
     data, tell = job.data, job.run.tell
     if fitted.model.space.views[0].names != tagger.space.views[0].names:
@@ -226,23 +217,25 @@ def _pooled(job: Job, fitted: Fitted, tagger: ChainModel, dev: Corpus | None) ->
 
 
 def _automatic(job: Job, narrowing: Narrowing | None, target_dev: Corpus | None) -> tuple[TagMapping, ...]:
-    from tagweave.training.coupled import fit_mappings, mappings_by, mappings_by_narrowing
+    from tagweave.training.cascades.coupled import fit_mappings, mappings_by, mappings_by_narrowing
 
-    data, run, minimum = job.data, job.run, job.options(CoupledOptions).mapping_minimum
+    data, run = job.data, job.run
     if narrowing:
         run.tell("the same taggers label the other corpora, for the automatic mapping")
-        mappings = mappings_by_narrowing(narrowing, data.corpora, job.recipe, minimum)
+        mappings = mappings_by_narrowing(narrowing, data.corpora, job.recipe)
     elif job.plain and len(data.targets) == data.own:
         run.tell(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
-        mappings = mappings_by(job.plain.model, data.corpora, job.recipe, minimum)
+        mappings = mappings_by(job.plain.model, data.corpora, job.recipe)
     else:
         run.tell(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
-        mappings = fit_mappings(data.targets, data.sources, job.recipe, minimum, target_dev, run)
+        mappings = fit_mappings(data.targets, data.sources, job.recipe, target_dev, run)
     for mapping in mappings:
         run.tell(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
     return mappings
 
 
-METHOD = Method(
-    "coupled", "one model of both guidelines", (CHAIN,), CoupledOptions, _fit, _check, samples=True, balances=True
+METHODS = (
+    Method(
+        "coupled", "one model of both guidelines", (CHAIN,), CoupledOptions, _fit, _check, samples=True, balances=True
+    ),
 )

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.errors import CorpusError, PlanError
 from tagweave.structures import CHAIN
-from tagweave.training.methods.method import Method, Options
+from tagweave.training.job import Job, Method, Options, Training
 
 if TYPE_CHECKING:
-    from tagweave.training.job import Job, Training
+    from tagweave.training.fit.problem import Fitted
+
 
 JOINT = "segtag"
 """The task that the steps share out."""
@@ -32,8 +33,8 @@ def suits(job: Job) -> bool:
 
 
 def _check(job: Job) -> None:
+    from tagweave.training.fit.recipe import templates_of
     from tagweave.training.plan import LOOKUPS
-    from tagweave.training.resolve import templates_of
 
     plan = job.plan
     if plan.task != JOINT:
@@ -51,28 +52,26 @@ def _check(job: Job) -> None:
 
 
 def _step(job: Job, task: str) -> Job:
-    """Return the job of one of the models; it has a checkpoint of its own."""
-    from tagweave.training.resolve import default_method, templates_of
+    """Return the job of one of the models, whose method is open; it has a checkpoint of its own."""
+    from tagweave.training.fit.recipe import templates_of
 
     coding = job.plan.coding if task == "segment" else ""
     plan = replace(job.plan, task=task, coding=coding, templates=(), method=None, options=None)
-    method = default_method(plan, job.data.targets, len(job.data.guidelines))
     plan = replace(plan, templates=templates_of(plan))
     run = job.run.part(task).phase(_STEPS[task])
-    return replace(job, plan=plan, run=run, plain=None, guided=None, race={}).with_method(method)
+    return replace(job, plan=plan, run=run, plain=None, guided=None, race={})
 
 
-def _fit(job: Job) -> Any:
+def _fit(job: Job) -> Fitted:
     from tagweave.models.cascades import words_first
-    from tagweave.training.chain_problem import dev_score
-    from tagweave.training.fit import Fitted
-    from tagweave.training.job import train
+    from tagweave.training.fit.chain_problem import dev_score
+    from tagweave.training.fit.problem import Fitted
 
     segmenter, tagger = _STEPS
     job.run.tell(f"first {_STEPS[segmenter]}, then {_STEPS[tagger]}")
-    first = train(_step(job, segmenter))
+    first = job.train(_step(job, segmenter))
     first.fitted.outcome.check_finished()
-    second = train(_step(job, tagger))
+    second = job.train(_step(job, tagger))
     model, outcome = words_first(first.fitted.model, second.fitted.model), second.fitted.outcome
     about = {**model.about, "steps": {segmenter: _facts(first), tagger: _facts(second)}}
     if job.dev is not None:
@@ -83,16 +82,18 @@ def _fit(job: Job) -> Any:
 
 def _facts(training: Training) -> dict[str, Any]:
     outcome = training.fitted.outcome
-    return {"method": training.job.method, "iterations": outcome.iterations, "dev_score": outcome.score}
+    return {"method": training.job.method.name, "iterations": outcome.iterations, "dev_score": outcome.score}
 
 
-METHOD = Method(
-    "pipeline",
-    "a segmenter, and a tagger of its words",
-    (CHAIN,),
-    Options,
-    _fit,
-    check=_check,
-    several=None,
-    compares=True,
+METHODS = (
+    Method(
+        "pipeline",
+        "a segmenter, and a tagger of its words",
+        (CHAIN,),
+        Options,
+        _fit,
+        check=_check,
+        several=None,
+        compares=True,
+    ),
 )

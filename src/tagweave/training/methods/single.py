@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from tagweave.labels import SPANS
 from tagweave.options import option
 from tagweave.structures import CHAIN, KINDS
-from tagweave.training.methods.method import Method, Options
+from tagweave.training.job import Job, Method, Options
 
 if TYPE_CHECKING:
-    from tagweave.training.job import Job
+    from tagweave.training.fit.problem import Fitted
 
-_FOLDS, _ROUNDS = 2, 2
+_ROUNDS = 2
 
 Strategy = Literal["marginal", "posterior", "outside", "folds"]
-STRATEGIES: tuple[str, ...] = get_args(Strategy)
-OF_SPANS = ("outside", "folds")
-"""The strategies for the task spans alone."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,7 @@ class SingleOptions(Options):
         " where nothing is known.",
         "STRATEGY",
         structure=CHAIN,
+        flag=True,
     )
     entity_ratio: float | str | None = option(
         None,
@@ -57,7 +55,6 @@ class SingleOptions(Options):
     outside_confidence: float = option(
         1.0, "How far O is believed, also where `incomplete=outside` puts it.", "P", 0, 1, structure=CHAIN
     )
-    completion_folds: int = option(_FOLDS, "With `incomplete=folds`, the number of folds.", "N", 2, structure=CHAIN)
     completion_rounds: int = option(
         _ROUNDS, "With `incomplete=folds`, how often the text is completed.", "N", 1, structure=CHAIN
     )
@@ -69,16 +66,15 @@ class SingleOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        usual = {"completion_folds": _FOLDS, "completion_rounds": _ROUNDS, "soft": False}
-        given = [name for name, value in usual.items() if getattr(self, name) != value]
-        if given and self.incomplete != "folds":
-            raise ValueError(f"found `{given[0]}` with `incomplete={self.incomplete}`, expected `incomplete=folds`")
+        defaults = {"completion_rounds": _ROUNDS, "soft": False}
+        chosen = [name for name, value in defaults.items() if getattr(self, name) != value]
+        if chosen and self.incomplete != "folds":
+            raise ValueError(f"found `{chosen[0]}` with `incomplete={self.incomplete}`, expected `incomplete=folds`")
 
 
-def _fit(job: Job) -> Any:
+def _fit(job: Job) -> Fitted:
     from tagweave.errors import as_plan_error
-    from tagweave.training.fit import fit_problem
-    from tagweave.training.incomplete import (
+    from tagweave.training.cascades.incomplete import (
         FoldCompletion,
         believed,
         leaves_out_spans,
@@ -86,40 +82,41 @@ def _fit(job: Job) -> Any:
         ratio_of_data,
         treated,
     )
+    from tagweave.training.cascades.noise import corrected
+    from tagweave.training.fit.fit import fit
 
-    options, given = job.options(SingleOptions), job.data.corpora
-    share, layers = options.entity_ratio, [(corpus, corpus.guideline) for corpus in given]
-    is_free = share is None and options.incomplete == "marginal" and job.plan.task == SPANS
-    if is_free and leaves_out_spans(layers):
-        share = ratio_of_data(given, job.dev, job.run.tell)
+    options, target_corpora = job.options(SingleOptions), job.data.corpora
+    share = options.entity_ratio
+    is_open = share is None and options.incomplete == "marginal" and job.plan.task == SPANS
+    if is_open and leaves_out_spans([(corpus, corpus.guideline) for corpus in target_corpora]):
+        share = ratio_of_data(target_corpora, job.dev, job.run.tell)
     ratio = ratio_from(share, options.ratio_margin, options.ratio_weight, job.run.tell)
     with as_plan_error():
         recipe = replace(job.recipe, ratio=ratio)
+    span_confidence = 1.0 if options.span_confidence is None else options.span_confidence
     corpora, recipe = treated(
         options.incomplete,
-        believed(
-            given, 1.0 if options.span_confidence is None else options.span_confidence, options.outside_confidence
-        ),
+        believed(target_corpora, span_confidence, options.outside_confidence),
         recipe,
         job.dev,
         job.run,
         options.outside_confidence,
-        FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, job.plan.seed),
+        FoldCompletion(rounds=options.completion_rounds, soft=options.soft, seed=job.plan.seed),
     )
-    fitted = fit_problem(job.problem(corpora, recipe), recipe, job.dev, job.run)
+    fitted = fit(corpora, recipe, job.dev, job.run)
     if options != SingleOptions() or ratio is not None:
         return fitted
-    from tagweave.training.noise import corrected
-
-    return corrected(job, recipe, fitted)
+    return corrected(target_corpora, recipe, job.dev, fitted, job.run)
 
 
-METHOD = Method(
-    "single",
-    "one model of corpora of one guideline",
-    KINDS,
-    SingleOptions,
-    _fit,
-    samples=True,
-    several=False,
+METHODS = (
+    Method(
+        "single",
+        "one model of corpora of one guideline",
+        KINDS,
+        SingleOptions,
+        _fit,
+        samples=True,
+        several=False,
+    ),
 )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tagweave.errors import PlanError
 from tagweave.options import option
 from tagweave.sources.options import SILENCE
 from tagweave.structures import CHAIN
-from tagweave.training.methods.method import Method, Options
+from tagweave.training.job import Job, Method, Options, check_corpora
 
 if TYPE_CHECKING:
     from tagweave.sources.layers import SourceCorpus
-    from tagweave.training.job import Job
+    from tagweave.training.fit.problem import Fitted
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,18 @@ class SourcesOptions(Options):
 def _check(job: Job) -> None:
     if job.data.has_sources:
         raise PlanError("found `sources` with the method sources, expected all text in TRAIN")
-    job.check()
+    check_corpora(job)
 
 
-def _fit(job: Job) -> Any:
+def _fit(job: Job) -> Fitted:
     from tagweave.sources.answers import Answers
-    from tagweave.training.fit import fit_problem
-    from tagweave.training.source_rounds import SourceRounds
+    from tagweave.training.cascades.source_rounds import SourceRounds
+    from tagweave.training.fit.fit import fit
 
-    options, given = job.options(SourcesOptions), _read(job)
-    names = (*given.sources, *([given.gold] if given.gold else []))
-    corpus = replace(given.corpus, guideline=job.data.target)
-    known = {given.gold: 1.0} if given.gold else {}
+    options, annotated = job.options(SourcesOptions), _read(job)
+    names = (*annotated.sources, *([annotated.gold] if annotated.gold else []))
+    corpus = replace(annotated.corpus, guideline=job.data.target)
+    known = {annotated.gold: 1.0} if annotated.gold else {}
     rounds = SourceRounds(
         corpus,
         Answers.of_sentences(corpus, names),
@@ -61,7 +61,7 @@ def _fit(job: Job) -> Any:
         options.silence,
     )
     best = rounds.best(options.rounds)
-    fitted = fit_problem(job.problem([rounds.evidence(best)]), job.recipe, job.dev, job.run)
+    fitted = fit([rounds.evidence(best)], job.recipe, job.dev, job.run)
     accuracy = best.reliability.accuracy()[:, 0].tolist()
     about = {**fitted.model.about, "reliability": dict(zip(names, accuracy, strict=True))}
     return replace(fitted, model=replace(fitted.model, about=about))
@@ -92,12 +92,14 @@ def _read(job: Job) -> SourceCorpus:
     return SourceCorpus(corpus, names, options.gold)
 
 
-METHOD = Method(
-    "sources",
-    "one model of text that several sources have annotated, and how far each is to be believed",
-    (CHAIN,),
-    SourcesOptions,
-    _fit,
-    _check,
-    several=False,
+METHODS = (
+    Method(
+        "sources",
+        "one model of text that several sources have annotated, and how far each is to be believed",
+        (CHAIN,),
+        SourcesOptions,
+        _fit,
+        _check,
+        several=False,
+    ),
 )

@@ -28,7 +28,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.packing import rounded
 from tagweave.models.pool import Pool
-from tagweave.training.chain_problem import (
+from tagweave.training.cascades.pruning import Narrowing, Pruning
+from tagweave.training.fit.chain_problem import (
     ChainProblem,
     dev_score,
     label_space,
@@ -36,10 +37,10 @@ from tagweave.training.chain_problem import (
     prepare_in,
     scheme_of,
 )
-from tagweave.training.consistency import check_consistent, evidence_of
-from tagweave.training.fit import Fitted, fit, fit_problem
-from tagweave.training.pruning import Narrowing, Pruning
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.consistency import check_consistent, evidence_of
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.recipe import Recipe
 
 _RARE = 10_000  # tokens: the automatic mapping drops pairs that occur less than once in this many
 _RATE, _BATCH = 0.07, 4  # of AdaGrad for bundles: best on ZX's dev, beside PD, of rates 0.05 to 0.2 and batches 2 to 64
@@ -193,7 +194,6 @@ def fit_mappings(
     target_corpora: Sequence[Corpus],
     source_corpora: Sequence[Corpus],
     recipe: Recipe,
-    minimum: int | None = None,
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> tuple[TagMapping, ...]:
@@ -205,22 +205,18 @@ def fit_mappings(
     recipe = replace(recipe, sample=())
     fitted = fit(target_corpora, recipe, dev, run.part("mapping"))
     fitted.outcome.check_finished()
-    return mappings_by(fitted.model, [*target_corpora, *source_corpora], recipe, minimum)
+    return mappings_by(fitted.model, [*target_corpora, *source_corpora], recipe)
 
 
-def mappings_by(
-    model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
-) -> tuple[TagMapping, ...]:
+def mappings_by(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> tuple[TagMapping, ...]:
     """Return the automatic mappings between a tagger's guideline and the others of the corpora; see `fit_mappings`."""
     target = ChainPredictor(model).guideline
     sources = by_guideline(recipe.task.prepare(corpus) for corpus in corpora if corpus.guideline != target)
     counted = [automatic_mapping(model, own, threads=recipe.threads) for own in sources.values()]
-    return tuple(with_attested(often(each, minimum), corpora) for each in counted)
+    return tuple(with_attested(often(mapping), corpora) for mapping in counted)
 
 
-def mappings_by_narrowing(
-    narrowing: Narrowing, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
-) -> tuple[TagMapping, ...]:
+def mappings_by_narrowing(narrowing: Narrowing, corpora: Sequence[Corpus], recipe: Recipe) -> tuple[TagMapping, ...]:
     """Return the automatic mappings by the taggers of a narrowing, whose first guideline is the target.
 
     Two sources have a mapping as well, or each would multiply the bundles by its tags: the pairs that meet where the
@@ -230,7 +226,7 @@ def mappings_by_narrowing(
     target, *sources = of
 
     def mapping(own: str, other: str) -> TagMapping:
-        return mappings_by(narrowing.taggers[own, other], of[own], recipe, minimum)[0]
+        return mappings_by(narrowing.taggers[own, other], of[own], recipe)[0]
 
     of_target = {name: mapping(name, target) for name in sources}
     pairs = [(own, other) for own, other in combinations(sources, 2) if (own, other) in narrowing.taggers]
@@ -272,7 +268,6 @@ def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:
     return mapping
 
 
-def often(counted: TagMapping, minimum: int | None = None) -> TagMapping:
-    """The pairs of tags that occurred at least `minimum` times, by default once in 10,000 tokens, and the most frequent
-    pair of every tag."""
-    return counted.at_least(sum(counted.counts.values()) / _RARE if minimum is None else minimum)
+def often(counted: TagMapping) -> TagMapping:
+    """Return the pairs of tags that occurred once in 10,000 tokens or more, and the most frequent pair of each tag."""
+    return counted.at_least(sum(counted.counts.values()) / _RARE)

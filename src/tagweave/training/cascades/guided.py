@@ -8,22 +8,13 @@
 The two-stage CRF is by Jiang et al. 2009: li-2015, 5.2; sun-wan-2012, 4.3; Model 1 of jiang-2015, 4.2, for trees,
 too. Its guide has not seen the training text of the target, so it labels it like new text. If it has seen it, the
 labels must come from `jackknifed` instead.
-
-`fit_guided_in_rounds` is for conversion. A guide errs on the training text, so the model learns to distrust it, and
-then also distrusts the gold annotation that replaces it in a conversion. There the guiding annotation is gold,
-transformed by the transfer models of jiang-2015, Algorithm 4: of two rounds, the first transforms the target's gold
-annotation to the source's guideline, and the result guides the model in the second.
-
-    round      1                  ...   rounds - 1                      rounds
-    to the     target or source         source                          target
-    guided by  a model's annotation     gold ones, transformed before   gold ones, transformed by round - 1
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -35,13 +26,13 @@ from tagweave.models.cascades import GuidedEncoder, guide_templates
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.tree import TreeModel, guided
-from tagweave.training.chain_problem import ChainProblem
-from tagweave.training.chain_problem import prepare as prepare_chains
-from tagweave.training.fit import Fitted, fit, fit_problem
-from tagweave.training.recipe import Recipe
-from tagweave.training.system import Annotation, Parallel, Steps, System
-from tagweave.training.tree_problem import TreeProblem, usual_templates
-from tagweave.training.tree_problem import prepare as prepare_trees
+from tagweave.training.fit.chain_problem import ChainProblem
+from tagweave.training.fit.chain_problem import prepare as prepare_chains
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.tree_problem import TreeProblem, usual_templates
+from tagweave.training.fit.tree_problem import prepare as prepare_trees
 
 _Layer = TypeVar("_Layer")
 _EPOCHS = 4
@@ -205,83 +196,3 @@ def check_guidelines(corpora: Sequence[Corpus], source: str) -> None:
         if corpus.guideline == source:
             expected = "another guideline than that of the source (corpora can be named: NAME=FILE)"
             raise CorpusError(f"a target corpus of the guideline {source!r}", expected, corpus.path)
-
-
-@dataclass(frozen=True)
-class _Side(Generic[Annotation]):
-    """All text of one guideline: training and development data, and a model, which completes the annotation of both."""
-
-    system: System[Annotation]
-    corpora: Sequence[Corpus]
-    dev: Corpus | None
-    model: Fitted | None  # `None` if nobody asks for the annotation
-
-    @property
-    def guideline(self) -> str:
-        return self.corpora[0].guideline
-
-    @property
-    def texts(self) -> list[Corpus]:
-        return [*self.corpora, *([self.dev] if self.dev else [])]
-
-    def given(self) -> list[Parallel[Annotation]]:
-        """Return all texts with their own annotation, completed, as guides."""
-        assert self.model is not None  # noqa: S101 - it is known where there are several rounds
-        return [Parallel(text, self.system.given(self.model, text)) for text in self.texts]
-
-    def parallel(
-        self, guides: Sequence[Sequence[Annotation]]
-    ) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
-        """Training and development data with guiding annotation."""
-        pairs = [Parallel(text, guide) for text, guide in zip(self.texts, guides, strict=True)]
-        return pairs[: len(self.corpora)], pairs[-1] if self.dev else None
-
-
-def fit_guided_in_rounds(
-    system: System[Annotation],
-    targets: Sequence[Corpus],
-    sources: Sequence[Corpus],
-    dev: Corpus | None = None,
-    rounds: int = 2,
-    source_dev: Corpus | None = None,
-) -> Fitted:
-    """Fit a guided model, which contains a model of the source guideline, on improved guiding annotation.
-
-    The model trusts the annotation in its input. Without any it trusts its guide just as much, so one round is better
-    for text without annotation (`fit_guided`). `rounds`: 2 or more.
-    """
-    if rounds < 2:
-        raise ValueError(f"found {rounds} rounds, expected 2 or more")
-    check_guidelines(targets, sources[0].guideline)
-    steps = Steps(rounds + 2, system.run)
-    guide = system.train(sources, source_dev, steps.next(f"source model of {sources[0].guideline}"))
-    model = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
-    parallel = guided_texts(system, (targets, dev, model), (sources, source_dev, guide), rounds, steps)
-    last = steps.next(f"round {rounds}: guided model of {targets[0].guideline}", last=True)
-    return system.train_guided(guide, *parallel, last)
-
-
-def guided_texts(
-    system: System[Annotation],
-    target: tuple[Sequence[Corpus], Corpus | None, Fitted | None],
-    source: tuple[Sequence[Corpus], Corpus | None, Fitted],
-    rounds: int,
-    steps: Steps,
-) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
-    """Training and development data of the target with the guiding annotation of its last round.
-
-    Args:
-        target, source: corpora, development data and the model of each guideline; one round needs no model of the
-            target.
-        rounds: 1 or more; all but the last one train a transfer model.
-    """
-    mine, theirs = _Side(system, *target), _Side(system, *source)
-    to, other = (mine, theirs) if rounds % 2 else (theirs, mine)
-    assert other.model is not None  # noqa: S101 - of several rounds, both models are known
-    guides = [system.annotate(other.model, text) for text in to.texts]
-    for number in range(1, rounds):
-        step = steps.next(f"round {number}: transfer model, {other.guideline} to {to.guideline}")
-        transfer = system.train_transfer(*to.parallel(guides), step)
-        guides = [system.transform(transfer, text) for text in other.given()]
-        to, other = other, to
-    return mine.parallel(guides)

@@ -30,7 +30,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.scorer import calibrated_spans
 from tagweave.models.tree import TreeModel, TreePredictor
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.recipe import Recipe
 
 Floats = NDArray[Any]
 Judged = Sequence[tuple[Any, Corpus]]

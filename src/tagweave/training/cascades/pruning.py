@@ -8,7 +8,7 @@ Narrowing of the tags that the corpora of a coupled model lack.
 A corpus of one guideline leaves the tags of the other open, and likelihood alone puts them to uses of their own: rare
 tags of a small target become hidden states of the model of a large source. So a tagger of the other guideline says
 which of its tags come into question, and that is evidence like any annotation. It restricts only one of the two sums of
-the loss, so unlike pruning (`training/pruning.py`) it is not needed for new text.
+the loss, so unlike pruning (`training/cascades/pruning.py`) it is not needed for new text.
 
 The tagger of the target looks at the tags that a source corpus has (the two-stage CRF), the others are plain, and so is
 the tagger of the target for a source with one tag only, which leaves nothing to narrow and says nothing. None of them
@@ -30,10 +30,11 @@ from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.cascades import ProposingEncoder, likely_tags, proposal_column, proposals
 from tagweave.models.chain import ChainModel
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_quickly
-from tagweave.training.jackknife import in_characters, jackknifed
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.guided import fit_quickly
+from tagweave.training.cascades.jackknife import in_characters, jackknifed
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 _SHORT = Schedule(4)  # enough for a tagger that only needs high recall
 _FOLDS = 2

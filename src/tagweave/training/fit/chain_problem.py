@@ -32,10 +32,10 @@ from tagweave.models.memory import check_labels
 from tagweave.models.network import NetworkParameters
 from tagweave.models.objective import BLOCK, ChainObjective
 from tagweave.models.scorer import ScorerParameters
-from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
-from tagweave.training.fit import Floats, Problem
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import without_outside
+from tagweave.training.fit.consistency import check_evidence, no_evidence, with_evidence
+from tagweave.training.fit.problem import Floats, Problem
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import without_outside
 
 if TYPE_CHECKING:
     from tagweave.labels.mapping import TagMapping

@@ -34,8 +34,8 @@ from tagweave.sources.answers import Answers
 from tagweave.sources.methods import aggregate, sequential_prior
 from tagweave.sources.options import BayesianSequenceOptions
 from tagweave.sources.reliability import Reliability, SilenceRates, log_likelihood_rows, updated
-from tagweave.training.jackknife import by_others, members
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.jackknife import by_others, members
+from tagweave.training.fit.recipe import Recipe
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.models.arc_scorer import arc_rows, relation_scores
 from tagweave.models.tree import TreeModel, TreePredictor
-from tagweave.training.label_errors import Part, Suspect
-from tagweave.training.tree_problem import relation_names
+from tagweave.training.cascades.label_errors import Part, Suspect
+from tagweave.training.fit.tree_problem import relation_names
 
 Floats = NDArray[Any]
 _TINY = 1e-6  # the smallest probability of an arc: models are sure too easily

@@ -23,12 +23,12 @@ from tagweave.labels.space import is_wildcard
 from tagweave.models.cascades import guide_column, labels_of, one_label_each
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import Fitted
-from tagweave.training.guided import with_guide
-from tagweave.training.jackknife import in_characters, labelled
-from tagweave.training.recipe import Recipe
-from tagweave.training.system import KBest, Parallel, System
-from tagweave.training.task import TAGS, segmentation_name
+from tagweave.training.cascades.guided import with_guide
+from tagweave.training.cascades.jackknife import in_characters, labelled
+from tagweave.training.cascades.system import KBest, Parallel, System
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import TAGS, segmentation_name
 
 Labels = tuple[str, ...]
 Floats = NDArray[np.float64]

@@ -45,9 +45,9 @@ from tagweave.models.memory import check_labels
 from tagweave.models.packing import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.training.chain_problem import weighted_sentence
-from tagweave.training.fit import Fitted, Floats, Problem
-from tagweave.training.recipe import ARC_SETTINGS, Recipe
+from tagweave.training.fit.chain_problem import weighted_sentence
+from tagweave.training.fit.problem import Fitted, Floats, Problem
+from tagweave.training.fit.recipe import ARC_SETTINGS, Recipe
 
 _LAYERS = ("xpos", "upos")
 _LABEL_ROWS = 1 << 17
@@ -69,7 +69,7 @@ class TreebankCounts:
     uncertain: int = 0
     projective: bool = True
 
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """Return notes for the user on the training data."""
         open_ones = self.known < self.tokens
         known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
@@ -82,7 +82,7 @@ class TreebankCounts:
         tree = "projective tree" if self.projective else "tree"
         unused = f"{self.unused} sentences left out: no {tree} agrees with their annotation"
         lines = ((known, open_ones), (uncertain, self.uncertain), (crossing, self.crossing), (unused, self.unused))
-        return [line for line, count in lines if count]
+        return tuple(line for line, count in lines if count)
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,10 @@ class TreeProblem(Problem):
             heads = model.best(self.encoded, True)
             labels, is_stopped = fit_labels(self.sentences, model.guideline, self.relations, heads, rest, self.reading)
             model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
-        return Fitted(model, outcome, self.counts)
+        return Fitted(model, outcome, self.counts.notes())
 
 
-def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> TreeProblem:
+def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
     """Encode corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or uncertain.
 
     In the loss, an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The

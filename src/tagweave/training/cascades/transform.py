@@ -9,7 +9,7 @@ guideline annotates a corpus of the other, whose own annotation never changes.
     Model 3 (Algorithm 4)  both directions in rounds: the relabelled text of a round guides the training of the next;
                            candidates that lead back to the original annotation are preferred (predict-self)
 
-Model 1, a permanently guided model, is in `training/guided.py`. The `System` defines models and annotations.
+Model 1, a permanently guided model, is in `training/cascades/guided.py`. The `System` defines models and annotations.
 
 Predict-self: prefer transformations that lead back to the original annotation (jiang-2015, 4.4).
 
@@ -25,20 +25,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
 from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.errors import CorpusError
-from tagweave.training.fit import Fitted
-from tagweave.training.guided import check_guidelines, guided_texts
-from tagweave.training.methods.adaptation import ROUNDS, SHARES
-from tagweave.training.system import Annotation, Floats, KBest, Parallel, Steps, System
+from tagweave.learning.run import SILENT, Run
+from tagweave.structures import TREE
+from tagweave.training.cascades.chain_system import ChainSystem
+from tagweave.training.cascades.guided import check_guidelines
+from tagweave.training.cascades.guided_rounds import guided_texts
+from tagweave.training.cascades.system import Annotation, Floats, KBest, Parallel, Steps, System
+from tagweave.training.cascades.tree_system import TreeSystem
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 BEST = 5
 """The number of candidates per sentence."""
 _BLOCK = 1000  # sentences whose candidates are in memory at a time
+
+
+def system_of(recipe: Recipe, run: Run = SILENT) -> System[Any]:
+    """Return the system of the recipe's structure."""
+    return TreeSystem(recipe, run) if recipe.structure == TREE else ChainSystem(recipe, run)
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class PredictSelf:
 
     # values of lambda; the y with the greatest (1 - lambda) score(y | x, s) + lambda score(s | x, y) is taken, and of
     # several lambdas the best on the development data of each round. 0 ignores the way back.
-    shares: tuple[float, ...] = SHARES
+    shares: tuple[float, ...] = (0.0,)
     filter: bool = False  # instead, drop the sentences whose best y is not transformed back to s
     k: int = BEST
 
@@ -160,18 +170,18 @@ def fit_iterated(
     targets: Sequence[Corpus],
     sources: Sequence[Corpus],
     dev: Corpus,
-    predict_self: PredictSelf | None = None,
-    rounds: int = ROUNDS,
+    predict_self: PredictSelf = PredictSelf(),
+    rounds: int = 1,
     source_devs: Sequence[Corpus] = (),
 ) -> Iterated:
     """Model 3 (section 4.4, Algorithm 4): transformation both ways in rounds until the score on `dev` does not improve.
 
-    Development data of the source guidelines are for the models
-    that transform to them. One round with only the share 0 is Model 2.
+    Development data of the source guidelines are for the models that transform to them. One round with only the share
+    0 is Model 2.
     """
     if rounds < 1:
         raise ValueError(f"found {rounds} rounds, expected 1 or more")
-    groups, predict_self = _by_guideline(targets, sources), predict_self or PredictSelf()
+    groups = _by_guideline(targets, sources)
     steps = Steps(1 + len(groups) + rounds * (2 * len(groups) + len(predict_self.choices)), system.run)
     target = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
     pairs = [

@@ -13,6 +13,7 @@ The task of a training that names none: `spans` if the labels of its corpus code
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -148,6 +149,13 @@ def without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | Non
         return sentence
     known: list[Candidates] = [None if OUTSIDE in (each or ()) else each for each in sentence.layers[layer]]
     return sentence.with_layer(layer, known)
+
+
+def label_counts(corpus: Corpus) -> Counter[str]:
+    """Count the labels of the corpus's own layer, also at ambiguous positions."""
+    name = TAGS if corpus.unit == "character" else corpus.guideline
+    layers = (sentence.layers.get(name, ()) for sentence in corpus)
+    return Counter(label for layer in layers for candidates in layer for label in candidates or ())
 
 
 _SENTENCES = 500  # looked at

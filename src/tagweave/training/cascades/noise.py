@@ -5,20 +5,17 @@ development data are right, the mean probability of what such a model says of to
 P(said | true). A second model takes each label of TRAIN as evidence with these likelihoods (forward correction with an
 estimated matrix: Patrini et al. 2017), and expects as many tokens inside spans as development data have.
 
-Few right sentences may teach more than many wrong labels tell of themselves. So where labels err, development data as
-TRAIN, with TRAIN as a source of another guideline, are tried on parts of them that are held out.
-
 Its rate is the usual one. With the rate of other models that keep to a share of spans, F on clean sentences was 0.6 to
 2 points lower for noises of NoiseBench, 2 to 6.5 where half of the names of CoNLL were missed, Spanish and English.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,29 +23,20 @@ from numpy.typing import NDArray
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.evaluation.spans import span_scores
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import type_of
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.layers import in_iob2
-from tagweave.training.corpora import CorpusFile
-from tagweave.training.fit import Fitted, fit_problem
-from tagweave.training.guided import fit_guided
-from tagweave.training.incomplete import is_complete, ratio_of
-from tagweave.training.inspection import label_counts
-from tagweave.training.methods import AUTO, RACED, usual
-from tagweave.training.recipe import SPAN_SETTINGS, EntityRatio, Recipe
-
-if TYPE_CHECKING:
-    from tagweave.models.chain import ChainModel
-    from tagweave.training.job import Job
+from tagweave.training.cascades.incomplete import is_complete, ratio_of
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import SPAN_SETTINGS, EntityRatio, Recipe
+from tagweave.training.fit.task import label_counts
 
 Floats = NDArray[np.float64]
 _PSEUDO = 5.0  # tokens of each type that are said right
-_PARTS = 4  # of development data, to see what they teach
-_FEW, _PARTS_OF_FEW = 5_000, 10  # tokens, of which a model of three quarters has learned too little to tell
-_NAMES = ("noisy", "train")  # of the guideline of TRAIN beside development data
 _NOISY = 0.12  # of clean labels of NoiseBench a model misses 0.07, of five of six noisy ones 0.16 to 0.33
 _LEAST = 1e-6  # of the largest likelihood of a label, below which another is excluded
 
@@ -87,107 +75,45 @@ class Habits(NamedTuple):
         return found
 
 
-def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
-    """Return the better on development data: the model, or a second one if the first shows that labels of TRAIN err."""
-    dev, tell, score = job.dev, job.run.tell, fitted.outcome.score
-    if dev is None or score is None or fitted.outcome.interrupted or not _is_learnable(job, dev):
+def corrected(
+    corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, fitted: Fitted, run: Run = SILENT
+) -> Fitted:
+    """Return the better on development data: the model, or a second one if the first shows that labels of TRAIN err.
+
+    Args:
+        corpora: TRAIN.
+        recipe: the recipe of the model.
+        fitted: the model.
+    """
+    score = fitted.outcome.score
+    # a schedule that selects nothing only reports the score on development data
+    if dev is None or score is None or fitted.outcome.interrupted or not run.schedule.selects:
+        return fitted
+    if not _is_learnable(corpora, recipe, dev):
         return fitted
     known = habits(ChainPredictor(fitted.model, recipe.threads), dev)
     if known.missed < _NOISY:
         return fitted
-    tell(
+    run.tell(
         f"the model misses {100 * known.missed:.0f} % of the tokens inside spans of the development data, because TRAIN"
         " is small or its labels are wrong: a second model learns how far they are (`span_confidence=1` would not)"
     )
     settings = {**SPAN_SETTINGS, **recipe.settings} if recipe.learner == "adagrad" else recipe.settings
     recipe = replace(recipe, settings=settings, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
-    run = job.run.without_checkpoint().phase("noise")
-    second = fit_problem(job.problem(as_evidence(job.data.corpora, known), recipe), recipe, dev, run)
-    found = second.outcome.score or 0.0
-    tell(f"on the development data: labels as they are {score:.4f}, labels that may err {found:.4f}")
+    second = fit(as_evidence(corpora, known), recipe, dev, run.without_checkpoint().phase("noise"))
+    second_score = second.outcome.score or 0.0
+    run.tell(f"on the development data: labels as they are {score:.4f}, labels that may err {second_score:.4f}")
     if second.outcome.interrupted:
         return replace(fitted, outcome=replace(fitted.outcome, interrupted=True))
-    return replace(second if found > score else fitted, labels_err=True)
+    return replace(second if second_score > score else fitted, labels_err=True)
 
 
-class Exchange(NamedTuple):
-    """A job in which development data are TRAIN, and TRAIN follows another guideline."""
-
-    job: Job
-    expected: float  # the score of models of parts of the development data on the rest
-    judged: list[tuple[ChainModel, Corpus]]  # these models, each with the sentences that it has not seen
-
-
-def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
-    """Return the job in which development data and TRAIN exchange their roles.
-
-    Returns `None` unless TRAIN is larger, and models of folds of the development data, which look at the labels of the
-    model of TRAIN, score higher than that model. They have seen a part of the development data, and score the rest.
-
-    Raises:
-        KeyboardInterrupt: the user stopped the training of a fold.
-    """
-    dev, tell, plan = job.dev, job.run.tell, job.plan
-    is_sampled = any(each.sample is not None for each in plan.target)
-    if dev is None or plan.dev is None or not fitted.labels_err or fitted.outcome.score is None or is_sampled:
-        return None
-    name = next(name for name in _NAMES if name != job.data.target)
-    if dev.tokens() >= sum(corpus.tokens() for corpus in job.data.corpora):  # TRAIN may be right, but small
-        return None
-    if len(dev) < _PARTS or any(name in each.layers for corpus in (dev, *job.data.corpora) for each in corpus):
-        return None
-    file = CorpusFile(plan.dev.argument, dev, plan.dev.sha256)
-    judged = list(_guided(file.called(name).corpus, fitted.model, job))
-    tagged = (each for model, held_out in judged for each in ChainPredictor(model).tag(_bare(held_out)))
-    scores = span_scores(file.called(name).corpus, judged[0][1].with_sentences(tagged)).spans
-    score, expected = fitted.outcome.score, scores.f
-    own, train = plan.dev.path or "DEV", " ".join(each.path or "TRAIN" for each in plan.target)
-    what = f"{own} as TRAIN, with the labels of {train} as those of another guideline"
-    comparison = "better than" if expected > score else "not better than"
-    tell(f"{what}: {expected:.4f} on parts that are held out, {comparison} {score:.4f}")
-    if expected <= score:
-        return None
-    tell(f"so {own} is TRAIN, and {train} is `sources={name}=FILE` (`span_confidence=1` would keep their roles)")
-    sources = tuple(each.called(name) for each in job.data.files)
-    references = tuple(replace(each, guideline=name) for each in plan.target)
-    plan = replace(plan, target=(plan.dev,), sources=references, dev=None)
-    job = replace(
-        job,
-        data=replace(job.data, files=(file, *sources), own=1),
-        plan=plan,
-        dev=None,
-        run=job.run.without_checkpoint(),
-    )
-    return Exchange(job.with_method(AUTO if len(dev) >= RACED else usual(job.recipe.structure)), expected, judged)
-
-
-def _guided(dev: Corpus, guide: ChainModel, job: Job) -> Iterator[tuple[ChainModel, Corpus]]:
-    """Yield models of parts of development data, guided by a model, each with the sentences that it lacks.
-
-    Parts are stretches of sentences: names are repeated within a document, which would make models look better.
-    """
-    recipe = replace(job.recipe, sample=())
-    parts = _PARTS if dev.tokens() > _FEW else min(_PARTS_OF_FEW, len(dev))
-    for part in range(parts):
-        start, stop = (len(dev) * at // parts for at in (part, part + 1))
-        rest = dev.with_sentences([*dev.sentences[:start], *dev.sentences[stop:]])
-        model = fit_guided([rest], guide, recipe, None, job.run.aside()).finished_model()
-        yield model, dev.with_sentences(dev.sentences[start:stop])
-
-
-def _bare(corpus: Corpus) -> Iterator[Sentence]:
-    return (replace(each, layers={}) for each in corpus)
-
-
-def _is_learnable(job: Job, dev: Corpus) -> bool:
+def _is_learnable(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus) -> bool:
     """Return whether TRAIN says one label everywhere, perhaps with a probability, and development data for certain.
 
     The task is spans, and the learner's models have probabilities.
     """
-    recipe, corpora = job.recipe, job.data.corpora
-    if job.plan.task != SPANS or recipe.mistake_driven or recipe.soft_labels != "posterior":
-        return False
-    if not job.run.schedule.selects:  # development data are only to be reported
+    if recipe.task.name != SPANS or recipe.mistake_driven or recipe.soft_labels != "posterior":
         return False
     if any(each.confidence is not None or each.rejected for corpus in corpora for each in corpus):
         return False

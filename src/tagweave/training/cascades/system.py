@@ -1,4 +1,4 @@
-"""What annotation adaptation (jiang-2015, 4) does with models, for any structure: the steps of `training/transform.py`.
+"""What annotation adaptation (jiang-2015, 4) does with models, for any structure: the steps of `cascades/transform.py`.
 
 A structure adds how annotation is shown to a model, read from it and scored (`chain_system`, `tree_system`).
 """
@@ -9,16 +9,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENT, Run
-from tagweave.structures import TREE
-from tagweave.training.fit import Fitted
-from tagweave.training.recipe import Recipe
+from tagweave.training.cascades.guided import fit_guided
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
 
 Annotation = TypeVar("Annotation")
 Floats = NDArray[np.float64]
@@ -77,9 +78,6 @@ class System(ABC, Generic[Annotation]):
     def _fit(
         self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: FitStep, guide: Fitted | None = None
     ) -> Fitted:
-        from tagweave.training.fit import fit
-        from tagweave.training.guided import fit_guided
-
         recipe, part = replace(recipe, sample=()), self.run.part(f"step-{step.number}")
         if guide is None:
             fitted = fit(corpora, recipe, dev, part)
@@ -134,17 +132,6 @@ class System(ABC, Generic[Annotation]):
         Positions unknown in the corpus's own annotation stay unknown.
         """
         return self.annotated(text.corpus, self.transform(transfer, text), guideline)
-
-
-def system_of(recipe: Recipe, run: Run = SILENT) -> System[Any]:
-    """Return the system of the recipe's structure."""
-    if recipe.structure == TREE:
-        from tagweave.training.tree_system import TreeSystem
-
-        return TreeSystem(recipe, run)
-    from tagweave.training.chain_system import ChainSystem
-
-    return ChainSystem(recipe, run)
 
 
 @dataclass

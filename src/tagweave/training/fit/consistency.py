@@ -25,7 +25,7 @@ from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.spans import SplitLabels, span_types
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit.recipe import Recipe
 
 _SHOWN = 8  # labels in a message
 

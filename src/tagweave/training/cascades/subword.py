@@ -29,12 +29,13 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.cascades import PieceEncoder, piece_templates
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in
-from tagweave.training.fit import Fitted, fit, fit_problem
-from tagweave.training.guided import check_guidelines, fit_guided
-from tagweave.training.jackknife import jackknifed
-from tagweave.training.pruning import fit_taggers
-from tagweave.training.recipe import Recipe, by_words, in_batches
+from tagweave.training.cascades.guided import check_guidelines, fit_guided
+from tagweave.training.cascades.jackknife import jackknifed
+from tagweave.training.cascades.pruning import fit_taggers
+from tagweave.training.fit.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in
+from tagweave.training.fit.fit import fit
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.recipe import Recipe, by_words, in_batches
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from tagweave.corpus.sentence import Arc, ArcCandidates, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.models.tree import TreeModel, TreePredictor
-from tagweave.training.fit import Fitted
-from tagweave.training.guided import shared_templates
-from tagweave.training.recipe import Recipe
-from tagweave.training.system import KBest, Parallel, System
-from tagweave.training.tree_problem import projectivised
+from tagweave.training.cascades.guided import shared_templates
+from tagweave.training.cascades.system import KBest, Parallel, System
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.tree_problem import projectivised
 
 _LEAST = 0.001
 """Heads that are less likely are no candidates."""

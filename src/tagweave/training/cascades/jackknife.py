@@ -24,10 +24,11 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.cascades import guide_column, labels_of
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.chain_problem import prepare_corpora
-from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import TAGS
+from tagweave.training.fit.chain_problem import prepare_corpora
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.problem import fit_problem
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import TAGS
 
 Answers = Callable[[ChainModel, Sequence[Sentence], int], Sequence[Any]]
 """From a model, sentences and a number of threads to an answer for every sentence."""

@@ -29,12 +29,12 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.cascades import labels_of
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor, Floats
-from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.jackknife import jackknifed
-from tagweave.training.methods.single import OF_SPANS, STRATEGIES
+from tagweave.training.cascades.jackknife import jackknifed
+from tagweave.training.fit.fit import prepare
+from tagweave.training.fit.problem import fit_problem
+from tagweave.training.fit.recipe import EntityRatio, Recipe
+from tagweave.training.fit.task import Task
 from tagweave.training.plan import FileReference
-from tagweave.training.recipe import EntityRatio, Recipe
-from tagweave.training.task import Task
 
 _COLUMN = "completion"
 
@@ -113,9 +113,7 @@ def treated(
 
     Arguments are as in the fit; `outside_confidence` is for `outside`, and `completion` for `folds`.
     """
-    if strategy not in STRATEGIES:
-        raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
-    if strategy in OF_SPANS and recipe.task.name != SPANS:
+    if strategy in ("outside", "folds") and recipe.task.name != SPANS:
         raise PlanError(f"found `incomplete={strategy}` with the task {recipe.task.name}, expected the task spans")
     if strategy == "posterior":
         if recipe.task.name == "segtag":
@@ -130,6 +128,8 @@ def treated(
     elif strategy == "folds":
         corpora = completed(corpora, recipe, completion or FoldCompletion(), dev, run)
         recipe = replace(recipe, ratio=None)
+    elif strategy != "marginal":
+        raise ValueError(f"unknown strategy {strategy!r}, expected marginal, posterior, outside or folds")
     return corpora, recipe
 
 

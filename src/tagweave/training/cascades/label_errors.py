@@ -34,9 +34,9 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import probable_spans
 from tagweave.sources.gain import gain_over_labels
-from tagweave.training.chain_problem import prepare_corpora
-from tagweave.training.jackknife import by_others, members
-from tagweave.training.recipe import Recipe, in_batches
+from tagweave.training.cascades.jackknife import by_others, members
+from tagweave.training.fit.chain_problem import prepare_corpora
+from tagweave.training.fit.recipe import Recipe, in_batches
 
 Floats = NDArray[Any]
 Masks = NDArray[np.bool_]

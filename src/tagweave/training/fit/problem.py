@@ -1,30 +1,24 @@
-"""Training data made ready for a learner, and from such a problem to a model, for any structure."""
+"""A problem: training data made ready for a learner, for any structure, and the model that solves it."""
 
 from __future__ import annotations
 
 import ctypes
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.features.encoder import Encoder
 from tagweave.learning import loop
 from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.trainer import Objective, Trainer
 from tagweave.models.packing import rounded
-from tagweave.training.recipe import Recipe
-
-if TYPE_CHECKING:
-    from tagweave.training.tree_problem import TreebankCounts
-
+from tagweave.training.fit.recipe import Recipe
 
 Floats = NDArray[Any]
 
@@ -34,13 +28,13 @@ class Fitted:
     """A model and how its training went.
 
     Attributes:
-        counts: counts of the training trees; `None` for chains.
+        notes: lines for the user about the training data.
         labels_err: whether development data show that the labels of TRAIN often err.
     """
 
     model: Any
     outcome: FitOutcome
-    counts: TreebankCounts | None = None
+    notes: tuple[str, ...] = ()
     labels_err: bool = False
 
     def finished_model(self) -> Any:
@@ -80,32 +74,6 @@ class Problem(ABC):
     @abstractmethod
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
         """Return a function from weights to the score on development data, higher is better."""
-
-
-def fit(
-    corpora: Sequence[Corpus],
-    recipe: Recipe,
-    dev: Corpus | None = None,
-    run: Run = SILENT,
-) -> Fitted:
-    """Fit a model to corpora that share a guideline.
-
-    Args:
-        dev: development data: the iteration with the best score on it is kept, and training stops when the score no
-            longer improves.
-    """
-    return fit_problem(prepare(corpora, recipe), recipe, dev, run)
-
-
-def prepare(
-    corpora: Sequence[Corpus],
-    recipe: Recipe,
-    names: Sequence[str] = (),
-    encoder: Encoder | None = None,
-) -> Any:
-    """Return the `Problem` of corpora in the structure of the recipe."""
-    problems: Any = import_module(f"tagweave.training.{recipe.structure}_problem")
-    return problems.prepare(corpora, recipe, names, encoder)
 
 
 def fit_problem(

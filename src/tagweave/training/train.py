@@ -1,0 +1,147 @@
+"""Carries out a job: decides on its method, compares the model with simpler ones, and keeps the best.
+
+A model that learned from sources is compared with a plain one of TRAIN alone: nobody gets a worse model unaware.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import short_name
+from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
+from tagweave.exchange.tokenization import Tokenization
+from tagweave.models.storage import save_model
+from tagweave.structures import TREE
+from tagweave.training.fit.calibration import calibrated
+from tagweave.training.fit.problem import Fitted
+from tagweave.training.job import Job, Training
+from tagweave.training.methods import METHODS, SINGLE
+from tagweave.training.plan import FileReference, with_names
+from tagweave.training.race import decided
+from tagweave.training.roles import exchanged
+
+PLAIN = "plain"
+"""The part of a schedule that trains the plain model."""
+
+
+def train(job: Job, compare: bool = True) -> Training:
+    """Carry out a job, and fit the temperature of its model to development data (`fit.calibration`).
+
+    If `compare`, a model that learned from sources is compared on the development data with one of TRAIN alone, which
+    is trained first and has its own checkpoint. A method that the user named is not overruled, but a warning says that
+    it did worse. Where no method is named, a race decides (`race.decided`).
+
+    Raises:
+        KeyboardInterrupt: the user stopped training before the model itself was begun.
+    """
+    training = _train(job, compare)
+    fitted, dev = training.fitted, training.job.dev
+    if not compare or job.is_trial or dev is None or fitted.outcome.interrupted or not job.run.schedule.selects:
+        return training
+    return _calibrated(training, [(fitted.model, dev)], job.plan.dev)
+
+
+def _train(job: Job, compare: bool) -> Training:
+    begin, tell = time.perf_counter(), job.run.tell
+    job = decided(replace(job, train=train))
+    if job.average_seeds > (job.plan.average_seeds or 1):
+        seeds = f"the mean of {job.average_seeds} seeds is trained (`average_seeds` gives their number)"
+        tell(f"{job.target_tokens:,} tokens are few: {seeds}")
+    data, method = job.data, job.method
+    method.check(job)
+    if not compare or job.is_trial or method.compares or job.incomparable:
+        fitted = method.fit(job)
+        if compare and fitted.labels_err:
+            return _with_better_roles(job, fitted, begin)
+        if compare and data.has_sources and not (job.race or job.is_trial or method.compares):
+            what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
+            tell(f"{job.incomparable}: {what}")
+        return Training(job, fitted, {}, time.perf_counter() - begin)
+    plain_job = replace(job.alone().with_method(METHODS[SINGLE]), run=job.run.part(PLAIN))
+    tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
+    plain = plain_job.method.fit(plain_job)
+    plain.outcome.check_finished()
+    fitted = method.fit(replace(job, plain=plain))
+    seconds, outcome = time.perf_counter() - begin, fitted.outcome
+    if outcome.score is None or plain.outcome.score is None:  # interrupted in the first iteration
+        return Training(job, fitted, {}, seconds)
+    name = "with the sources" if method is plain_job.method else method.name
+    scores = {PLAIN: plain.outcome.score, name: outcome.score}
+    tell(f"on the development data: {', '.join(f'{name} {score:.4f}' for name, score in scores.items())}")
+    if outcome.score < plain.outcome.score:
+        if not data.is_asked_for:
+            tell(f"the plain model is kept: the sources made it worse (`method={method.name}` would keep the other)")
+            plain = replace(plain, outcome=replace(plain.outcome, interrupted=outcome.interrupted))
+            return Training(plain_job, plain, scores, seconds)
+        tell(f"warning: the sources made the model worse; it is kept because of `method={method.name}`")
+    return Training(job, fitted, scores, seconds)
+
+
+def _with_better_roles(job: Job, fitted: Fitted, begin: float) -> Training:
+    """Return the training in which development data and TRAIN exchange their roles if that is better, or this one."""
+    scores: dict[str, float] = {}
+    try:
+        if (exchange := exchanged(job, fitted)) is not None:
+            training = train(exchange.job)
+            training.fitted.outcome.check_finished()
+            assert fitted.outcome.score is not None  # noqa: S101 - it was compared
+            scores = {"labels of TRAIN": fitted.outcome.score, "development data as TRAIN": exchange.expected}
+            training = _calibrated(training, exchange.judged, job.plan.dev)
+            return replace(training, scores=scores, seconds=time.perf_counter() - begin)
+    except KeyboardInterrupt:
+        fitted = replace(fitted, outcome=replace(fitted.outcome, interrupted=True))
+    return Training(job, fitted, scores, time.perf_counter() - begin)
+
+
+def _calibrated(training: Training, judged: Sequence[tuple[Any, Corpus]], dev: FileReference | None) -> Training:
+    """Return the training with a model whose probabilities suit corpora that models have not seen."""
+    name = short_name(dev.path) if dev else ""
+    model = calibrated(training.fitted.model, judged, training.job.recipe, name)
+    return replace(training, fitted=replace(training.fitted, model=model))
+
+
+def record(training: Training) -> dict[str, Any]:
+    """Return how the model was made: recipe, plan and scores.
+
+    Equal trainings have equal records, on any day and in any folder: files of the plan have names and digests alone.
+    """
+    job, model = training.job, training.fitted.model
+    layers: dict[str, list[str]] = {}  # by guideline, without those that the files do not name
+    for corpus in job.data.corpora:
+        names = layers.setdefault(corpus.guideline, [])
+        if corpus.layer not in ("", TAG, SEGMENTATION, *names):
+            names.append(corpus.layer)
+    return {
+        **model.about,
+        "plan": with_names(replace(job.plan, average_seeds=job.average_seeds).to_json()),
+        "layers": layers,
+        **_tokens(job),
+        **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
+        **({"dev_scores": training.scores} if training.scores else {}),
+        **({"race": dict(job.race)} if job.race else {}),
+    }
+
+
+def _tokens(job: Job) -> dict[str, Any]:
+    """Return how the text of TRAIN was cut into words."""
+    targets = job.data.targets
+    if any(corpus.unit == "character" for corpus in targets) or job.plan.task in ("segment", "segtag"):
+        return {}
+    forms = (sentence.forms for corpus in targets for sentence in corpus)
+    return {"tokens": Tokenization.of_forms(forms).to_json()}
+
+
+def save_training(training: Training, path: Path) -> None:
+    """Write the model with the record of its making, and tell its score."""
+    fitted, job = training.fitted, training.job
+    for note in fitted.notes:
+        job.run.tell(note)
+    save_model(replace(fitted.model, about=record(training)), path)
+    name = "dev UAS" if job.recipe.structure == TREE else "dev"
+    score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
+    job.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")
