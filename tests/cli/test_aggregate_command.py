@@ -53,7 +53,7 @@ def test_a_file_for_each_source_and_hard_labels(crowd, tmp_path, run):
         (["--set", "rights=1"], "found --set rights, expected an option of blend: iterations, tolerance"),
         (["--method", "bsc", "--set", "right=much"], "found right=much, expected a number"),
         (["--known", "zoe=1"], "a known reliability of 'zoe', expected one of ann, bob, eve"),
-        (["--method", "bsc", "--set", "wrong=0"], "bsc: found wrong 0, expected 1e-09 or more"),
+        (["--method", "bsc", "--set", "wrong=0"], "bsc: found `wrong=0.0`, expected a number from 1e-09"),
         (["--dev", "{}#ann", "--set", "iterations=3"], "found options and --dev without --method"),
         (["--report", "r.txt"], "expected a name that ends in .csv or .json"),
     ],

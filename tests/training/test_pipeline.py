@@ -17,7 +17,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.front.description import describe_model, model_lines
-from tagweave.labels.coding import CODINGS, letters_alone, whole_word, whole_words
+from tagweave.labels.coding import CODINGS, whole_word, whole_words
 from tagweave.learning.run import Run, Schedule, Silence
 from tagweave.models.cascades import PieceEncoder, words_first
 from tagweave.models.chain_predictor import ChainPredictor
@@ -171,10 +171,6 @@ def test_labels_of_whole_words(coding: str) -> None:
     assert whole_words((inside, whole_word("N", coding)), coding) == (whole_word("N", coding),)
     assert whole_words(soft, coding) == Soft((whole_word("N", coding),), (0.75,))
     assert whole_words(None, coding) is None and whole_words((inside,), coding) == ()
-
-
-def test_letters_alone() -> None:
-    assert letters_alone((("B-N", "B-V", "S-*"), None, ("--N",), ("|",))) == (("B", "S"), None, ("-",), ("|",))
 
 
 # Which method is trained

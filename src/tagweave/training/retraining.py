@@ -27,7 +27,7 @@ from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import parse_argument
 from tagweave.errors import PlanError
 from tagweave.exchange.load import load
-from tagweave.training.methods import METHODS, SINGLE, read_plan
+from tagweave.training.methods import METHODS, SINGLE, read_plan, with_typed_options
 from tagweave.training.plan import CorpusReference, TrainingPlan, with_files
 
 
@@ -68,7 +68,7 @@ def like(
     plan = _on_corpora(plan, target, sources, dev)
     if about.get("race"):
         plan = replace(plan, method=None, options=None)
-    return with_files(plan, [Path(path).parent, *(Path(each.path).parent for each in plan.corpora)])
+    return with_typed_options(with_files(plan, [Path(path).parent, *(Path(each.path).parent for each in plan.corpora)]))
 
 
 def again(
@@ -100,7 +100,7 @@ def again(
             tell(f"`{name}={value}` is left out: it is for a model of one guideline, and {other} is another one")
         plan = replace(plan, method=None, options=None)
     plan = replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
-    return with_files(plan, [Path(each.path).parent for each in plan.corpora if each.path])
+    return with_typed_options(with_files(plan, [Path(each.path).parent for each in plan.corpora if each.path]))
 
 
 def _in_roles(

@@ -53,7 +53,11 @@ def typed(method: Method, values: Mapping[str, Any]) -> Options:
 
 def read_plan(values: object) -> TrainingPlan:
     """Return the plan from its JSON (`plan.plan_of_json`), with the options of its method if it names one."""
-    plan = plan_of_json(values)
+    return with_typed_options(plan_of_json(values))
+
+
+def with_typed_options(plan: TrainingPlan) -> TrainingPlan:
+    """Return a plan whose options are of the class of its method, if it names one, in place of plain values."""
     if plan.method is None or plan.method not in METHODS or plan.options is None or isinstance(plan.options, Options):
         return plan
     return replace(plan, options=typed(METHODS[plan.method], plan.options))
