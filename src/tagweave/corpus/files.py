@@ -324,12 +324,11 @@ def written_bytes(path: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
+def whole_file(path: Path | str) -> Iterator[Path]:
     """Make an empty temporary file, which becomes the file `path` when the block ends without an exception.
 
     A symbolic link stays, and the file that it points to is replaced. The new file has the permissions of the old one,
-    or if there was none, the usual ones of a new file. `parts` is a folder of the same file system for the temporary
-    file, instead of the one of `path`.
+    or if there was none, the usual ones of a new file.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -338,7 +337,7 @@ def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
         before = None
     if before is not None and not stat.S_ISREG(before.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
-    with _named(target), _part(target, parts) as folder:
+    with _named(target), _part(target) as folder:
         file = folder / target.name
         file.touch()
         mode = (before or file.stat()).st_mode
@@ -372,9 +371,9 @@ def remove_left(folder: Path, pattern: str = "*") -> None:
 
 
 @contextmanager
-def _part(target: Path, parts: Path | None = None) -> Iterator[Path]:
+def _part(target: Path) -> Iterator[Path]:
     """Make a folder in which `target` is made; it is removed at the end."""
-    folder, name = parts or target.parent, target.name[-_NAME:]
+    folder, name = target.parent, target.name[-_NAME:]
     remove_left(folder, escape(name))
     try:
         part, lock = _make_locked(folder, name)

@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from tagweave.corpus.characters import printable
 from tagweave.corpus.chunk_schemes import standard_labels
@@ -37,10 +40,6 @@ from tagweave.evaluation.words import WordScores, segmentations, training_words,
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import HeadLayer, Layer, Sentence
@@ -197,8 +196,6 @@ class LayerReports(Printed, Result):
     json_names: ClassVar = {"reports": "layers"}
 
     def content(self) -> Iterator[Text | Table]:
-        from rich.text import Text
-
         for name, report in self.reports.items():
             yield Text(f"layer {printable(name)}")
             yield from report.content()

@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from tagweave.corpus.characters import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
 _WIDE = 1000  # characters, wider than any table
 
 
+class _Piped(Console):
+    """A console that leaves the end of a broken pipe to the command: Rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
     """Return standard output or error; in a pipe or a file, `width` characters wide."""
-    from rich.console import Console
-
-    class Piped(Console):
-        """A console that leaves the end of a broken pipe to the command: Rich would exit with 1."""
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-    console = Piped(stderr=stderr)
-    return console if console.is_terminal or "COLUMNS" in os.environ else Piped(width=width, stderr=stderr)
+    console = _Piped(stderr=stderr)
+    return console if console.is_terminal or "COLUMNS" in os.environ else _Piped(width=width, stderr=stderr)
 
 
 def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str:
     """Return the output of a function that prints on a console."""
-    from rich.console import Console as StandardConsole
-
     stream = StringIO()
-    render(StandardConsole(file=stream, width=width, force_jupyter=False, force_terminal=False, color_system=None))
+    render(Console(file=stream, width=width, force_jupyter=False, force_terminal=False, color_system=None))
     return stream.getvalue().rstrip("\n")
 
 
@@ -66,9 +60,6 @@ class Printed:
 
 def titled_table(title: str, columns: Sequence[str], numbers: Container[int]) -> Table:
     """Return an empty table; columns of numbers, given by position, are aligned right, the others left."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(title=Text(printable(title)), title_justify="left")
     for position, column in enumerate(columns):
         table.add_column(Text(printable(column)), justify="right" if position in numbers else "left")
@@ -77,7 +68,5 @@ def titled_table(title: str, columns: Sequence[str], numbers: Container[int]) ->
 
 def add_row(table: Table, *cells: str | Iterable[str]) -> None:
     """Add a row of texts, or of several lines each; a label in square brackets is not markup."""
-    from rich.text import Text
-
     lines = ([cell] if isinstance(cell, str) else cell for cell in cells)
     table.add_row(*(Text("\n".join(map(printable, texts))) for texts in lines))

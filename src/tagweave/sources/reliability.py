@@ -223,13 +223,13 @@ class SilenceRates:
 _FIELDS = ("source", "label", "answers", "right", "low", "high")
 
 
-def source_rows(reliability: Reliability, level: float = 0.95) -> list[dict[str, Any]]:
+def source_rows(reliability: Reliability) -> list[dict[str, Any]]:
     """Return for every source a row over all labels, and one for each true label.
 
     A row has the number of answers where that is the true label (expected), the probability that such an answer is
     right, and the ends of its interval.
     """
-    overall, by_label = reliability.accuracy(level), reliability.recall(level)
+    overall, by_label = reliability.accuracy(), reliability.recall()
     answers = reliability.expected.sum(axis=2)
     rows = []
     for k, source in enumerate(reliability.sources):

@@ -52,7 +52,7 @@ def partial(corpus: Corpus, seed: int = 0) -> Corpus:
     return corpus.with_sentences(step(number, sentence) for number, sentence in enumerate(corpus))
 
 
-def ambiguous(corpus: Corpus, every: int = 2) -> Corpus:
+def ambiguous(corpus: Corpus) -> Corpus:
     """Label every second VV and NN as VV|NN: someone was not sure."""
     count = 0
 
@@ -61,7 +61,7 @@ def ambiguous(corpus: Corpus, every: int = 2) -> Corpus:
         if candidates is None or candidates[0] not in AMBIGUOUS:
             return candidates
         count += 1
-        return AMBIGUOUS if count % every == 0 else candidates
+        return AMBIGUOUS if count % 2 == 0 else candidates
 
     return corpus.map(lambda s: s.with_layer(corpus.guideline, map(blur, s.layers[corpus.guideline])))
 
