@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence.sequences import Evidence
+from tagweave.evidence.sequences import Evidence, pointers
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder, final_forms, hashed_grams, joined_codes, term_numbers
@@ -34,64 +34,16 @@ _BEFORE = 2000  # tokens are scored in the general way first: rows take a moment
 _AFTER = 1000  # the first position after a sentence, in the codes of positions outside it
 
 
-class Numbered(NamedTuple):
-    """Sentences whose forms have numbers."""
+class _Features(NamedTuple):
+    """The features of forms, numbers[ptr[i]] .. numbers[ptr[i + 1] - 1] of form i.
 
-    sentence_ptr: NDArray[np.int64]  # [S + 1], the first token of every sentence
-    ids: NDArray[np.int32]  # [N], the number of the form of every token
-    new: FormColumns | None  # the columns of the forms that were new; `None` if none was
-    first: int  # the number of the first of these
-
-
-class KnownForms:
-    """The forms of the texts so far, at most `most`, by numbers from `first` on; templates look at forms only.
-
-    `alone` are the families that look at the form at their anchor alone, `joint` those that look at several.
+    They score the tokens -high .. -low from it.
     """
-
-    def __init__(self, encoder: TemplateEncoder, most: int, first: int) -> None:
-        families = encoder.templates.families
-        self.alone = tuple(family for family in families if family.looks_at_one_form)
-        self.joint = Reach.of([family for family in families if not family.looks_at_one_form])
-        self._encoder, self._most, self._first = encoder, most, first
-        self._names = sorted({term.column for family in self.joint.families for term in family.terms})
-        starts = np.arange(len(self._names) + 1, dtype=np.int64) * most
-        self._terms = starts, term_numbers(self.joint.families, self._names, lambda column: int(column == "final"))
-        self._numbers: defaultdict[str, int] = defaultdict(count_from(self._first).__next__)
-        self._codes = np.empty((len(self._names), self._most), np.uint64)
-
-    def numbered(self, sentences: Sequence[Sentence]) -> Numbered | None:
-        """Return the forms of sentences as numbers; `None`, for good, if they are too many beside the known ones."""
-        texts = [sentence.forms for sentence in sentences]  # then neither loop below runs Python code for a step
-        ptr = np.concatenate([[0], np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))])
-        known = len(self._numbers)
-        ids = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(texts)), np.int32, int(ptr[-1]))
-        count = len(self._numbers) - known
-        first = known + self._first
-        if first + count > self._most:
-            return None
-        if not count:
-            return Numbered(ptr, ids, None, first)
-        new = FormColumns(list(islice(reversed(self._numbers), count))[::-1], self._encoder.lookups.clusters)
-        for row, name in zip(self._codes, self._names, strict=True):
-            row[first : first + count] = new.scalar(name)
-        return Numbered(ptr, ids, new, first)
-
-    def grams(self, text: Numbered) -> NDArray[np.int32]:
-        """Return int32[M, K]: the grams of the families `joint`, as in `Encoded`."""
-        ids = np.stack([text.ids, final_forms(text.ids, text.sentence_ptr)])
-        table = self._codes.reshape(-1)
-        return hashed_grams(ids, text.sentence_ptr, table, *self._terms, self.joint, self._encoder.index)
-
-
-class _Part(NamedTuple):
-    """Features of forms, features[ptr[i]] .. features[ptr[i + 1] - 1] of form i; they score tokens -high .. -low from
-    it."""
 
     low: int
     high: int
     ptr: NDArray[np.int64]
-    features: NDArray[np.int32]
+    numbers: NDArray[np.int32]
 
 
 class RowEmission(ViewEmission):
@@ -105,7 +57,7 @@ class RowEmission(ViewEmission):
         self._low, self._high = low, high
         self._rows = np.empty((most, (high - low + 1) * self._tags), self.weights.dtype)
 
-    def set_rows(self, first: int, count: int, parts: Sequence[_Part]) -> None:
+    def set_rows(self, first: int, count: int, parts: Sequence[_Features]) -> None:
         """Set rows from `first` on to the sums of the weights of the features of so many forms."""
         rows, layout = self._rows[first : first + count], self.layout
         rows[:] = 0
@@ -132,11 +84,15 @@ class WordRows:
 
     def __init__(self, encoder: TemplateEncoder, parameters: ChainParameters, weights: Floats) -> None:
         self._encoder, self._parameters, self._weights = encoder, parameters, weights
-        alone = [family for family in encoder.templates.families if family.looks_at_one_form]
+        families = encoder.templates.families
+        self._alone = [family for family in families if family.looks_at_one_form]
+        self._joint = Reach.of([family for family in families if not family.looks_at_one_form])
         # the smallest and the largest offset of a form from a token that it adds to
-        self._low, self._high = min([0, *(each.low for each in alone)]), max([0, *(each.high for each in alone)])
+        self._low = min([0, *(family.low for family in self._alone)])
+        self._high = max([0, *(family.high for family in self._alone)])
         tags = sum(len(view.names) for view, _ in parameters.weighted)
         self._most = int(_BYTES // (weights.itemsize * (self._high - self._low + 1) * tags))
+        self._columns = sorted({term.column for family in self._joint.families for term in family.terms})
         self._met, self._lock = 0, Lock()
         self._views: list[RowEmission] = []
 
@@ -156,49 +112,70 @@ class WordRows:
             self._met += tokens
             if self._met < _BEFORE:
                 return None
-            text = self._forms.numbered(sentences) if self._views else None
-            if text is None:
+            ids = self._numbers_of(sentences) if self._views else None
+            if ids is None:
                 self._start()
-                text = self._forms.numbered(sentences)
-            if text is None:
+                ids = self._numbers_of(sentences)
+            if ids is None:
                 return None
-            if text.new is not None:
-                ptr, codes = self._encoder.inside(text.new)
-                inside = _Part(0, 0, ptr, self._encoder.index.ids(codes))
-                self._set_rows(text.first, len(text.new.length), [inside, *self._parts(text.new.scalar)])
-            grams, views = self._forms.grams(text), self._views
-        joint, weights = self._forms.joint, np.array([sentence.weight for sentence in sentences], np.float64)
+            ptr = pointers(np.fromiter(map(len, sentences), np.int64, len(sentences)))
+            terms = term_numbers(self._joint.families, self._columns, lambda column: int(column == "final"))
+            starts = np.arange(len(self._columns) + 1, dtype=np.int64) * self._most
+            sources, codes = np.stack([ids, final_forms(ids, ptr)]), self._codes.reshape(-1)
+            grams = hashed_grams(sources, ptr, codes, starts, terms, self._joint, self._encoder.index)
+            views = self._views
         encoded = Encoded(
-            evidence=Evidence.unknown(text.sentence_ptr, weights),
-            word_types=text.ids,
+            evidence=Evidence.unknown(ptr, np.array([sentence.weight for sentence in sentences], np.float64)),
+            word_types=ids,
             type_ptr=np.zeros(1, np.int64),
             type_features=np.zeros(0, np.int32),
             type_values=np.zeros(0),
             grams=grams,
-            lead=joint.lead,
-            low=joint.low,
-            high=joint.high,
+            lead=self._joint.lead,
+            low=self._joint.low,
+            high=self._joint.high,
         )
         return encoded, LinearScoring(self._parameters, self._scoring.transitions, views)
 
     def _start(self) -> None:
         """Begin with the rows of positions outside sentences. Who has the old ones keeps them."""
-        self._forms = KnownForms(self._encoder, self._most, first=self._high - self._low)
+        self._numbers = defaultdict[str, int](count_from(self._high - self._low).__next__)
+        self._codes = np.empty((len(self._columns), self._most), np.uint64)
         self._scoring = self._parameters.scoring(self._weights)
         views, outside = self._scoring.views, [*range(1, 1 - self._low), *range(_AFTER, _AFTER + self._high)]
         self._views = [RowEmission(view, self._low, self._high, self._most) for view in views]
         codes = np.array(outside, np.uint64) + OUTSIDE
-        self._set_rows(0, len(outside), self._parts(lambda _column: codes))
+        self._set_rows(0, len(outside), self._features(lambda _column: codes))
 
-    def _set_rows(self, first: int, count: int, parts: Sequence[_Part]) -> None:
+    def _numbers_of(self, sentences: Sequence[Sentence]) -> NDArray[np.int32] | None:
+        """Return the numbers of all forms; `None`, until it starts over, if they are too many beside the known ones.
+
+        New forms get rows, and their codes are kept.
+        """
+        texts = [sentence.forms for sentence in sentences]  # then the loop below runs no Python code for a step
+        known = len(self._numbers)
+        ids = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(texts)), np.int32, sum(map(len, texts)))
+        count, first = len(self._numbers) - known, known + self._high - self._low
+        if first + count > self._most:
+            return None
+        if count:
+            new = FormColumns(list(islice(reversed(self._numbers), count))[::-1], self._encoder.lookups.clusters)
+            for codes, column in zip(self._codes, self._columns, strict=True):
+                codes[first : first + count] = new.scalar(column)
+            ptr, inside = self._encoder.inside(new)
+            of_itself = _Features(0, 0, ptr, self._encoder.index.ids(inside))
+            self._set_rows(first, count, [of_itself, *self._features(new.scalar)])
+        return ids
+
+    def _set_rows(self, first: int, count: int, features: Sequence[_Features]) -> None:
         for view in self._views:
-            view.set_rows(first, count, parts)
+            view.set_rows(first, count, features)
 
-    def _parts(self, codes: Callable[[str], Codes]) -> list[_Part]:
+    def _features(self, codes: Callable[[str], Codes]) -> list[_Features]:
         """Return the features of the families that look at one form, given the codes of a column."""
-        parts = []
-        for family in self._forms.alone:
+        features = []
+        for family in self._alone:
             values = [codes(term.column) for term in family.terms]
-            features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
-            parts.append(_Part(family.low, family.high, np.arange(len(features) + 1), features))
-        return parts
+            numbers = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
+            features.append(_Features(family.low, family.high, np.arange(len(numbers) + 1), numbers))
+        return features
