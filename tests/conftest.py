@@ -33,6 +33,8 @@ from tagweave.learning import loop
 settings.register_profile("tagweave", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tagweave")
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # of the hundred processes that tests start, each would compile it all
+
 compiled_code._written.add(compiled_code.COMPILING)  # outputs are compared, whoever comes first and has to compile
 
 loop.SHARE = math.inf  # every iteration has one, however quick the machine is
@@ -62,6 +64,7 @@ def pytest_collection() -> Iterator[object]:
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 50)  # compiling makes much and drops little of it
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,6 @@ import pytest
 from model_files import write
 from rich.console import Console
 
-from tagweave import conversion as convert_module
 from tagweave.cli.console import counted
 from tagweave.conversion import convert, review
 from tagweave.corpus.formats.registry import FORMATS
@@ -79,16 +78,6 @@ def test_conllu_gets_the_field_that_is_empty(run, coupled, corpora, tmp_path):
     assert [line.split("\t")[3:5] for line in lines[2:4]] == [[tag[0], "v"], [tag[1], "y"]]
 
 
-def test_other_formats_of_output(run, coupled, columns, tmp_path):
-    run("convert", coupled, columns, "-o", tmp_path / "o.conllu")
-    (first, _) = iterate(str(tmp_path / "o.conllu"))
-    assert first.layers["upos"][0] == ("PN",) and first.layers["xpos"][:2] == (("r",), ("t",))
-    tagged = run("convert", coupled, columns, "--output-format", "tagged-underscore").stdout
-    assert tagged.startswith("他_PN 昨天_NT ") and len(tagged.splitlines()) == 2
-    attributes = run("convert", coupled, columns, "--output-format", "attributes").stdout
-    assert attributes.splitlines()[0] == "PN\t他"
-
-
 def test_what_the_corpus_has_under_the_new_guideline_stays(run, coupled, tmp_path):
     file = write(tmp_path / "both.tsv", ["# columns = form ctb pd", "书\tVV\t_", "下雨\t_\tv", ""])
     lines = run("convert", coupled, f"{file}#pd", "--to", "ctb").stdout.splitlines()
@@ -125,27 +114,6 @@ def test_a_comment_that_names_the_guideline_counts_and_goes(run, coupled, tmp_pa
     result = run("convert", coupled, file)
     assert result.stdout.splitlines() == ["# columns = form tag ctb", "# kept = 1", "书\tn\tNN", ""]
     assert result.stderr == ""
-
-
-def test_empty_lines_stay_and_empty_input_gives_nothing(run, coupled):
-    lines = run("convert", coupled, "-", "--to", "ctb", stdin="\n书/n\n\n").stdout
-    assert lines == "\n书/NN\n\n"
-    assert run("convert", coupled, "-", "--to", "ctb", stdin="").stdout == ""
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_streams_files_blocks_and_threads_give_the_same(run, coupled, corpora, tmp_path, monkeypatch, threads):
-    whole = run("convert", coupled, f"pd={corpora / 'words.txt'}", "--threads", threads).stdout
-    monkeypatch.setattr(inputs, "_BLOCK", 7)
-    monkeypatch.setattr(convert_module, "_BLOCK", 3)
-    run("convert", coupled, f"pd={corpora / 'words.txt'}", "-o", tmp_path / "out.txt")
-    assert (tmp_path / "out.txt").read_text("utf-8") == whole
-    text = (corpora / "words.txt").read_text("utf-8")
-    assert run("convert", coupled, "pd=-", stdin=text).stdout == whole
-
-
-def test_the_bundles_are_a_guideline_too(run, coupled):
-    assert run("convert", coupled, "pd=-", "--to", "ctb&pd", stdin="书/n\n").stdout == "书/NN&n\n"
 
 
 # Which guideline it is
@@ -207,14 +175,6 @@ def test_confidence_is_a_column(run, coupled, columns):
     expected = convert(load_model(coupled), load(str(columns)), "ctb")
     numbers = [line.split("\t")[1] for line in lines[1:] if line]
     assert numbers == [f"{c:.6f}" for sentence in expected for c in sentence.confidence]
-
-
-def test_confidence_of_an_earlier_conversion_is_written_anew(run, coupled, columns, tmp_path):
-    lines = run("convert", coupled, columns, "--confidence").stdout.splitlines()
-    old = [line.replace("\t0.", "\t9.").replace("\t1.0", "\t9.0") for line in lines]
-    again = run("convert", coupled, f"{write(tmp_path / 'old.tsv', old)}#pd", "--to", "ctb", "--confidence").stdout
-    assert again.splitlines()[0] == lines[0]
-    assert {line.split("\t")[1] for line in again.splitlines()[1:] if line} == {"1.000000"}  # all tags are given now
 
 
 def test_confidence_is_a_key_in_misc(run, coupled, tmp_path):

@@ -16,7 +16,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.harvest import runs
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.streams import inputs
 
 TEXT = "医院 的 墙 是 白 的 。"
 
@@ -202,11 +201,6 @@ def test_words_are_segmented_anew_only_if_asked(run, segmenter, segtagger):
     assert [token.split("/")[0] for token in tagged.split()] == ["我们看", "着"]
 
 
-def test_partial_annotation_becomes_words(run, segmenter, tmp_path):
-    file = write(tmp_path / "p.kytea", ["我-们-看|着", ""])
-    assert run("tag", segmenter, file).stdout == "我们看 着\n\n"
-
-
 def test_probabilities_are_marginals_of_the_best_labels(run, tagger, segmenter, segtagger):
     rows = run(
         "tag", tagger, "--probabilities", "--output-format", "columns", stdin=f"{TEXT}\n\n{TEXT}\n"
@@ -251,16 +245,6 @@ def test_the_best_sequences(run, tagger):
     assert found[0]["probability"] >= found[1]["probability"] >= found[2]["probability"] > 0
 
 
-def test_the_probabilities_of_all_sequences_that_evidence_allows_sum_to_one(run, tagger):
-    everything = best(run, tagger, "--best", 2000, stdin="医院 的\n")
-    labels = len(load_model(tagger).space)
-    assert len(everything) == labels**2
-    assert sum(each["probability"] for each in everything) == pytest.approx(1, abs=1e-4)
-    some = best(run, tagger, "--best", 2000, stdin="医院/NN|VV 的\n")
-    assert len(some) == 2 * labels and {each["labels"][0] for each in some} == {"NN", "VV"}
-    assert sum(each["probability"] for each in some) == pytest.approx(1, abs=1e-4)
-
-
 def test_the_best_segmentations(run, segmenter, segtagger):
     found = best(run, segmenter, "--best", 8, stdin="我们看\n")
     assert len({tuple(each["tokens"]) for each in found}) == len(found) == 4
@@ -268,18 +252,6 @@ def test_the_best_segmentations(run, segmenter, segtagger):
     assert sum(each["probability"] for each in found) == pytest.approx(1, abs=1e-4)
     for each in best(run, segtagger, "--best", 2, stdin="我们看\n"):
         assert len(each["tokens"]) == len(each["labels"])
-
-
-def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
-    expected = run("tag", tagger, corpora / "dev.seg").stdout
-    taken = []
-    complete = ChainPredictor.complete
-    monkeypatch.setattr(inputs, "_BLOCK", 7)
-    monkeypatch.setattr(
-        ChainPredictor, "complete", lambda self, corpus: taken.append(len(corpus)) or complete(self, corpus)
-    )
-    assert run("tag", tagger, corpora / "dev.seg").stdout == expected
-    assert taken == [7, 7, 6]
 
 
 def test_a_reader_that_has_gone_is_no_error(run, tagger, corpora, tmp_path):

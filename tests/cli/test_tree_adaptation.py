@@ -53,25 +53,45 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def _small_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(autouse=True, scope="module")
+def _small_models() -> Iterator[None]:
     of_plan = Recipe.of_plan
-    monkeypatch.setattr(Recipe, "of_plan", lambda *given: replace(of_plan(*given), bits=BITS))
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Recipe, "of_plan", lambda *given: replace(of_plan(*given), bits=BITS))
+        yield
+
+
+def trained(run: Run, files: Path, model: Path, *options: object, code: int = 0, dev: bool = True) -> list[str]:
+    """What was said, line by line, by a training of two iterations a step."""
+    of_dev = ("--dev", files / "dev.conllu") if dev else ()
+    corpora = (files / "mine.conllu", "--source", f"ud={files / 'theirs.conllu'}", *of_dev)
+    common = ("train", "--task", "parse", *corpora, "-o", model, "--iterations", 2)
+    return list(run(*common, *options, code=code).stderr.splitlines())
 
 
 @pytest.fixture
 def train(run: Run, files: Path, tmp_path: Path) -> Train:
-    """Trains for three iterations a step; gives the model and what was said, line by line."""
+    """Trains; gives the model and what was said."""
 
     def call(*options: object, code: int = 0, dev: bool = True) -> Any:
-        of_dev = ("--dev", files / "dev.conllu") if dev else ()
-        corpora = (files / "mine.conllu", "--source", f"ud={files / 'theirs.conllu'}", *of_dev)
-        common = ("train", "--task", "parse", *corpora, "-o", tmp_path / "m", "--iterations", 3)
-        result = run(*common, *options, code=code)
-        return result.stderr.splitlines() if code else (load_model(tmp_path / "m"), result.stderr.splitlines())
+        lines = trained(run, files, tmp_path / "m", *options, code=code, dev=dev)
+        return lines if code else (load_model(tmp_path / "m"), lines)
 
     return call
+
+
+@pytest.fixture(scope="module")
+def stacked(run: Run, files: Path) -> Path:
+    """A parser of head that looks at trees of ud."""
+    trained(run, files, files / "stacked", "--method", "stacked", "--iterations", 3)
+    return files / "stacked"
+
+
+@pytest.fixture(scope="module")
+def plain(run: Run, files: Path) -> Path:
+    """A parser of head."""
+    run("train", "--task", "parse", files / "mine.conllu", "-o", files / "plain", "--iterations", 1)
+    return files / "plain"
 
 
 def steps(lines: list[str]) -> list[str]:
@@ -147,7 +167,7 @@ def test_an_interrupted_cascade_is_resumed(
     assert lines[-1] == "interrupted before the model itself: the same command with --resume goes on"
     assert not (tmp_path / "m").exists()
     _, lines = train(*options.split(), "--resume")
-    assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/3"
+    assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/2"
     assert contents(tmp_path / "m") == straight
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
@@ -161,24 +181,22 @@ def uas(run: Run, gold: Path, system: Path) -> float:
 
 
 def test_tag_runs_the_cascade_and_convert_takes_the_trees_that_are_there(
-    train: Train, run: Run, files: Path, tmp_path: Path
+    stacked: Path, run: Run, files: Path, tmp_path: Path
 ) -> None:
-    train("--method", "stacked")
-    run("tag", "--retag", tmp_path / "m", files / "gold.conllu", "-o", tmp_path / "tagged.conllu")
+    run("tag", "--retag", stacked, files / "gold.conllu", "-o", tmp_path / "tagged.conllu")
     assert uas(run, files / "gold.conllu", tmp_path / "tagged.conllu") > 0.8
-    said = run("convert", tmp_path / "m", f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu").stderr
+    said = run("convert", stacked, f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu").stderr
     assert said == ""
     assert uas(run, files / "gold.conllu", tmp_path / "converted.conllu") > 0.8
     (one, *_), (given, *_) = (load(f"{each}#head") for each in (tmp_path / "converted.conllu", files / "given.conllu"))
     assert one.forms == given.forms
-    unnamed = run("convert", tmp_path / "m", files / "given.conllu", "-o", tmp_path / "again.conllu").stderr
+    unnamed = run("convert", stacked, files / "given.conllu", "-o", tmp_path / "again.conllu").stderr
     assert unnamed == f"the trees of {files / 'given.conllu'} are taken as ud\n"
     assert (tmp_path / "again.conllu").read_text() == (tmp_path / "converted.conllu").read_text()
 
 
-def test_confidence_and_review(train: Train, run: Run, files: Path, tmp_path: Path) -> None:
-    train("--method", "stacked")
-    arguments = (tmp_path / "m", f"ud={files / 'given.conllu'}", "--confidence", "--review", 3)
+def test_confidence_and_review(stacked: Path, run: Run, files: Path, tmp_path: Path) -> None:
+    arguments = (stacked, f"ud={files / 'given.conllu'}", "--confidence", "--review", 3)
     result = run("convert", *arguments, "-o", tmp_path / "out.conllu")
     found = load(f"{tmp_path / 'out.conllu'}#head")
     confidence = sorted(each for sentence in found for each in sentence.confidence or ())
@@ -192,41 +210,38 @@ def test_confidence_and_review(train: Train, run: Run, files: Path, tmp_path: Pa
     assert (tmp_path / "list.tsv").read_text().splitlines() == [header, *rows]
 
 
-def test_a_comment_names_the_guideline_of_the_input(train: Train, run: Run, files: Path, tmp_path: Path) -> None:
-    train("--method", "stacked")
+def test_a_comment_names_the_guideline_of_the_input(stacked: Path, run: Run, files: Path, tmp_path: Path) -> None:
     text = f"# guideline = ud\n# text = any\n{(files / 'given.conllu').read_text()}"
-    out = run("convert", tmp_path / "m", "-", "--format", "conllu", stdin=text)
+    out = run("convert", stacked, "-", "--format", "conllu", stdin=text)
     assert out.stderr == ""
     assert out.stdout.splitlines()[0] == "# text = any"
 
 
-def test_a_parser_without_a_guide_says_that_trees_do_not_guide_it(run: Run, files: Path, tmp_path: Path) -> None:
-    run("train", "--task", "parse", files / "mine.conllu", "-o", tmp_path / "plain", "--iterations", 2)
-    said = run("convert", tmp_path / "plain", f"ud={files / 'given.conllu'}", "-o", tmp_path / "out.conllu").stderr
-    assert said == f"{tmp_path / 'plain'} knows the guideline head only: the trees of 'ud' do not guide it\n"
+def test_a_parser_without_a_guide_says_that_trees_do_not_guide_it(
+    run: Run, files: Path, plain: Path, tmp_path: Path
+) -> None:
+    said = run("convert", plain, f"ud={files / 'given.conllu'}", "-o", tmp_path / "out.conllu").stderr
+    assert said == f"{plain} knows the guideline head only: the trees of 'ud' do not guide it\n"
     assert load(f"{tmp_path / 'out.conllu'}#head").sentences[0].heads["head"][0] is not None
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("ud={f}/given.conllu --to sud", "found --to sud, expected head, the guideline of {t}/m"),
-        ("ud={f}/given.conllu --best 2", "found --best with a parser, expected it without"),
-        ("ud={f}/given.conllu -o {t}/x.conll", "found trees and the format columns, expected conllu"),
-        ("ud={f}/given.conllu --output-format tagged", "found trees and the format tagged"),
-        ("sud={f}/given.conllu", "found a corpus of the guideline 'sud', expected ud, guidelines of {t}/m"),
-        ("head={f}/given.conllu", "found a corpus of the guideline head and --to head, expected two guidelines"),
-        ("ud={t}/words.seg", "found no heads, expected trees to convert"),
-    ],
-)
-def test_what_cannot_be_converted(
-    train: Train, run: Run, files: Path, tmp_path: Path, options: str, expected: str
-) -> None:
-    train("--method", "stacked", "--iterations", 1)
+UNCONVERTED = [
+    ("ud={f}/given.conllu --to sud", "found --to sud, expected head, the guideline of {m}"),
+    ("ud={f}/given.conllu --best 2", "found --best with a parser, expected it without"),
+    ("ud={f}/given.conllu -o {t}/x.conll", "found trees and the format columns, expected conllu"),
+    ("ud={f}/given.conllu --output-format tagged", "found trees and the format tagged"),
+    ("sud={f}/given.conllu", "found a corpus of the guideline 'sud', expected ud, guidelines of {m}"),
+    ("head={f}/given.conllu", "found a corpus of the guideline head and --to head, expected two guidelines"),
+    ("ud={t}/words.seg", "found no heads, expected trees to convert"),
+]
+
+
+def test_what_cannot_be_converted(stacked: Path, run: Run, files: Path, tmp_path: Path) -> None:
     (tmp_path / "words.seg").write_text("some words\n")
-    names = {"f": files, "t": tmp_path}
-    result = run("convert", tmp_path / "m", *options.format(**names).split(), code=2)
-    assert expected.format(**names) in result.stderr
+    names = {"f": files, "t": tmp_path, "m": stacked}
+    for options, expected in UNCONVERTED:
+        result = run("convert", stacked, *options.format(**names).split(), code=2)
+        assert expected.format(**names) in result.stderr
     assert not (tmp_path / "x.conll").exists()
 
 
@@ -286,23 +301,18 @@ def test_sentences_that_are_too_long_are_left_out(
 # Arcs that cross
 
 
-@pytest.mark.parametrize("command", ["tag", "complete"])
-def test_arcs_may_cross_where_they_are_allowed_to(
-    train: Train, run: Run, files: Path, tmp_path: Path, command: str
-) -> None:
-    train("--method", "merged", "--iterations", 1)
+def test_arcs_may_cross_where_they_are_allowed_to(run: Run, plain: Path, tmp_path: Path) -> None:
     rows = ((1, "3"), (2, "4"), (3, "0"), (4, "_"))
     crossing = "".join(f"{m}\triver\t_\tN\t_\t_\t{h}\t_\t_\t_\n" for m, h in rows)
     (tmp_path / "crossing.conllu").write_text(f"{crossing}\n")
-    refused = run(command, tmp_path / "m", tmp_path / "crossing.conllu", code=2).stderr
-    assert "found heads that exclude one another, expected a projective tree that they allow" in refused
-    out = run(command, tmp_path / "m", tmp_path / "crossing.conllu", "--non-projective").stdout
-    assert [line.split("\t")[6] for line in out.splitlines() if line][:3] == ["3", "4", "0"]
-
-
-def test_models_of_labels_have_no_trees(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "train.txt").write_text("a/N b/V\n")
-    run("train", tmp_path / "train.txt", "-o", tmp_path / "m", "--iterations", 1)
     for command in ("tag", "complete"):
-        result = run(command, tmp_path / "m", tmp_path / "train.txt", "--non-projective", code=2)
+        refused = run(command, plain, tmp_path / "crossing.conllu", code=2).stderr
+        assert "found heads that exclude one another, expected a projective tree that they allow" in refused
+        out = run(command, plain, tmp_path / "crossing.conllu", "--non-projective").stdout
+        assert [line.split("\t")[6] for line in out.splitlines() if line][:3] == ["3", "4", "0"]
+
+
+def test_models_of_labels_have_no_trees(run: Run, tagger: Path, corpora: Path) -> None:
+    for command in ("tag", "complete"):
+        result = run(command, tagger, corpora / "train.txt", "--non-projective", code=2)
         assert "found a model of labels and --non-projective" in result.stderr
