@@ -64,7 +64,7 @@ REFUSED = [
     ("CSV", {"x.txt": "token,tag\nthe,DT\nword,NN\nends,VBZ\n"}, TRAIN, "x.txt:1: found the columns token, tag"),
     ("CSV with semicolons", {"x.csv": "the;DT\nword;NN\n.;.\n"}, "info x.csv", "x.csv:1: found the first row 'the;DT'"),
     ("JSON lines of one's own", {"x.txt": '{"word": "a", "tag": "N"}\n'}, TRAIN, "x.txt: found JSON"),
-    ("a page", {"x.txt": "<!DOCTYPE html>\n<p>Ann left</p>\n"}, TRAIN, "x.txt: found HTML"),
+    ("a page", {"x.txt": "<!DOCTYPE html>\n<p>Ann left</p>\n"}, TRAIN, "x.txt: found XML or HTML"),
     ("text without labels", {"x.txt": "the word is here .\nand there\n"}, TRAIN, "x.txt: found no label"),
     ("columns without blank lines, segmented", {"x.txt": "a DT\nb NN\n" * 10}, TRAIN, "x.txt: found no label"),
     ("CoNLL-U without a column", {"x.conllu": UD.replace("\t_\n", "\n")}, "info x.conllu", "x.conllu:1: found 9"),
