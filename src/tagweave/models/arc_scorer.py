@@ -1,7 +1,7 @@
 """Base classes of scorers of arcs, and the linear one: sums of weights of template features, hashed into a table.
 
 Another scorer of arcs is a file with a subclass of `ArcParameters` and one of `ArcScoring`, and a line in `ARC_SCORERS`
-(`assembly`).
+(`tree`).
 
 The relations of arcs are a second stage (McDonald et al. 2006): one log-linear classifier over the arcs of a tree.
 

@@ -20,22 +20,20 @@
 with Y labels, T tags of a view V, F features; rows are powers of two, since hashes are cut to bits. The names of a
 nested model's arrays begin with the name of the part. Files are not trusted: parts that do not fit are refused.
 
-A new scorer takes a line in `SCORERS` or `ARC_SCORERS`, a new encoder one in `ENCODERS`.
+A new scorer takes a line in `SCORERS`, or in `ARC_SCORERS` of `tree`, a new encoder one in `ENCODERS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET, Struct
 
-from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoder import Encoder, EncoderDescription, TemplateEncoder
 from tagweave.features.rules import FLOATS, ArrayRule, check_arrays, checked, refuse, weights_of
 from tagweave.labels.space import LabelSpace
-from tagweave.models.arc_scorer import ArcFeatures, ArcLabels, ArcParameters
 from tagweave.models.cascades import GuidedEncoder, PieceEncoder, ProposingEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters
@@ -43,16 +41,16 @@ from tagweave.models.network import NetworkParameters
 from tagweave.models.packing import Arrays, unnested
 from tagweave.models.schema import ChainDescription, ModelDescription, TreeDescription
 from tagweave.models.scorer import Parameters, ScorerParameters
-from tagweave.models.tree import TreeModel
 from tagweave.structures import CHAIN, TREE
 
+if TYPE_CHECKING:
+    from tagweave.models.tree import TreeModel
+
 SCORERS: dict[str, type[ScorerParameters]] = {scorer.kind: scorer for scorer in (ChainParameters, NetworkParameters)}
-ARC_SCORERS: dict[str, type[ArcParameters]] = {ArcFeatures.kind: ArcFeatures}
 ENCODERS: dict[str, type[Encoder]] = {
     encoder.kind: encoder
     for encoder in (TemplateEncoder, AttributeEncoder, GuidedEncoder, ProposingEncoder, PieceEncoder)
 }
-_ALL_SCORERS: dict[str, Mapping[str, type[Parameters]]] = {CHAIN: SCORERS, TREE: ARC_SCORERS}
 C = TypeVar("C")
 
 
@@ -68,7 +66,13 @@ class _EncoderKind(Struct):
 def described(value: Any, where: str = "") -> ModelDescription:
     """Return the description of a model as the schema of its scorer says; models inside it stay as they are."""
     kinds = checked(value, _Kinds, where)
-    scorers = chosen(_ALL_SCORERS, kinds.kind, f"{where}kind")
+    scorers: Mapping[str, type[Parameters]] = SCORERS
+    if kinds.kind == TREE:
+        from tagweave.models.tree import ARC_SCORERS  # taggers start without the kernels of trees
+
+        scorers = ARC_SCORERS
+    elif kinds.kind != CHAIN:
+        refuse(kinds.kind, f"{where}kind", f"{CHAIN!r} or {TREE!r}")
     return checked(value, chosen(scorers, kinds.scorer, f"{where}scorer").schema, where)
 
 
@@ -110,7 +114,11 @@ def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
     """Return the model whose checked description and unchecked arrays these are, with the models inside it."""
     description = described(value)
     if isinstance(description, TreeDescription):
-        return _parser(description, arrays)
+        from tagweave.models import tree  # taggers start without the kernels of trees
+
+        has_guide = description.guide is not UNSET
+        guide = assemble(description.guide, unnested(arrays, "guide")) if has_guide else None
+        return tree.of_parts(description, _outside(arrays, ["guide"] if has_guide else []), guide)
     assert isinstance(description, ChainDescription)  # noqa: S101 - there are two kinds
     scorer, (kind, encoder) = SCORERS[description.scorer], encoder_of(description)
     inner = kind.models_in(encoder)
@@ -124,34 +132,6 @@ def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
     parameters.check_encoder(parts.windows)
     weights_of((parameters.size,)).check(arrays["weights"], "weights")
     return ChainModel(parameters, parts, arrays["weights"], description.task, description.coding, description.about)
-
-
-def _parser(description: TreeDescription, arrays: Arrays) -> TreeModel:
-    guided_by = "" if description.guided_by is UNSET else description.guided_by
-    templates = ArcTemplates(tuple(description.templates), guided_by)
-    _ = templates.codes  # parses them
-    parameters = ARC_SCORERS[description.scorer].of_parts(description, templates)
-    rules = {"weights": weights_of((parameters.size,))}
-    has_guide, labels = description.guide is not UNSET, None
-    names, rows, texts = description.relations, description.relation_rows, description.relation_templates
-    if names is not UNSET and rows is not UNSET and texts is not UNSET:
-        rules["relation_weights"] = weights_of((rows, len(names)))
-    check_arrays(_outside(arrays, ["guide"] if has_guide else []), rules)
-    if names is not UNSET and texts is not UNSET:
-        relation_templates = RelationTemplates(tuple(texts))
-        _ = relation_templates.codes  # parses them
-        labels = ArcLabels(relation_templates, tuple(names), arrays["relation_weights"])
-    guide: Any = assemble(description.guide, unnested(arrays, "guide")) if has_guide else None
-    return TreeModel(
-        parameters,
-        arrays["weights"],
-        labels,
-        description.single_root,
-        description.guideline,
-        description.about,
-        description.projective,
-        guide,
-    )
 
 
 def _outside(arrays: Arrays, parts: Any) -> Arrays:

@@ -9,17 +9,20 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import UNSET
 from numpy.typing import NDArray
 
 from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.trees import allowed_labels
-from tagweave.features.arc_templates import check_lengths, given_columns, guide_layer
+from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, check_lengths, given_columns, guide_layer
 from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
-from tagweave.models.arc_scorer import ArcBatch, ArcLabels, ArcParameters, ArcScoring, CalibratedArcScoring
+from tagweave.features.rules import check_arrays, weights_of
+from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcLabels, ArcParameters, ArcScoring, CalibratedArcScoring
 from tagweave.models.batches import batch_bounds
 from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested
+from tagweave.models.schema import TreeDescription
 from tagweave.models.scorer import Floats, temperature_in
 from tagweave.structures import TREE
 from tagweave.structures.tree import Tree, are_whole, exclude, tree_structure, word_scores
@@ -175,6 +178,37 @@ class TreeModel:
             return
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda bound: run(self.parameters.batch(encoded, *bound)), bounds))
+
+
+ARC_SCORERS: dict[str, type[ArcParameters]] = {ArcFeatures.kind: ArcFeatures}
+"""The scorers of arcs that a model file may name."""
+
+
+def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) -> TreeModel:
+    """Return the parser whose checked description and unchecked arrays these are, without those of its guide."""
+    guided_by = "" if description.guided_by is UNSET else description.guided_by
+    templates = ArcTemplates(tuple(description.templates), guided_by)
+    _ = templates.codes  # parses them
+    parameters = ARC_SCORERS[description.scorer].of_parts(description, templates)
+    rules, labels = {"weights": weights_of((parameters.size,))}, None
+    names, rows, texts = description.relations, description.relation_rows, description.relation_templates
+    if names is not UNSET and rows is not UNSET:
+        rules["relation_weights"] = weights_of((rows, len(names)))
+    check_arrays(arrays, rules)
+    if names is not UNSET and texts is not UNSET:
+        relation_templates = RelationTemplates(tuple(texts))
+        _ = relation_templates.codes  # parses them
+        labels = ArcLabels(relation_templates, tuple(names), arrays["relation_weights"])
+    return TreeModel(
+        parameters,
+        arrays["weights"],
+        labels,
+        description.single_root,
+        description.guideline,
+        description.about,
+        description.projective,
+        guide,
+    )
 
 
 class TreePredictor:
