@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
 from reproductions.lab.simulated_annotators import Chance, Simulated, StoreDesk, even
-from tagweave.annotate import intake, retraining
+from tagweave.annotate import intake
 from tagweave.annotate.access import hashed
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.reliability import PosteriorRule
+from tagweave.annotate.retraining import Retraining, retrain
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Settings, label
 from tagweave.corpus import sample
@@ -27,11 +26,10 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
 from tagweave.training.fit.chain_problem import dev_score
-from tagweave.training.fit.task import Task
+from tagweave.training.train import save_training, train
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
-from tagweave.training.retraining import ANNOTATED, MODEL
-from tagweave.training.train import save_training, train
+from tagweave.training.fit.task import Task
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here
@@ -122,18 +120,18 @@ def _corpus() -> Corpus:
     return load(str(sample.path("ctb.txt")), unnamed=GUIDELINE)
 
 
-def _plan(folder: Path, url: str) -> retraining.Plan:
+def _plan(folder: Path, url: str) -> Retraining:
     """Training on some of the sample and the answers, as `tagweave annotate serve` does it."""
     corpus = _corpus()
     for name, part in {"learn": _LEARN, "raw": _RAW, "gold": _GOLD}.items():
         save(corpus.with_sentences(corpus.sentences[part]), str(folder / f"{name}.conllu"))
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps(_training(folder, "annotated.conllu").to_json()), encoding="utf-8")
-    command = (sys.executable, "-m", "tagweave.training", str(plan), MODEL, ANNOTATED)
-    return retraining.Plan(url, GUIDELINE, command, str(folder), dev=f"{GUIDELINE}={sample.path('both.tsv')}#ctb")
+    plan = _training(folder)
+    plan = replace(plan, target=(*plan.target, CorpusReference(guideline=GUIDELINE)))
+    dev = f"{GUIDELINE}={sample.path('both.tsv')}#ctb"
+    return Retraining(url, "model", GUIDELINE, plan, str(folder), dev=dev)
 
 
-def _ask(store: Store, plan: retraining.Plan) -> None:
+def _ask(store: Store, plan: Retraining) -> None:
     """What the first model doubts, and planted gold."""
     folder, path = Path(plan.folder), _trained(plan, "model")
     model = load_model(path, ChainModel)
@@ -148,27 +146,26 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
     intake.put_known(store, gold, Purpose.GOLD, 30, tagger, model=version)
 
 
-def _ask_for_words(store: Store, plan: retraining.Plan) -> None:
+def _ask_for_words(store: Store, plan: Retraining) -> None:
     """The occurrences of words that a segmenter doubts."""
     tagger = ChainPredictor(load_model(_trained(plan, "segmenter", "segment"), ChainModel))
     raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
     intake.put_words(store, raw, tagger, WORDS, most=12)
 
 
-def _training(folder: Path, *more: str, task: str = "tag") -> TrainingPlan:
-    """Training on what is known from the start, and on more files."""
-    files = [CorpusReference.of(f"{GUIDELINE}={folder / name}") for name in ("learn.conllu", *more)]
-    return TrainingPlan(tuple(files), task=task, iterations=5)
+def _training(folder: Path, task: str = "tag") -> TrainingPlan:
+    """Training on what is known from the start."""
+    return TrainingPlan((CorpusReference.of(f"{GUIDELINE}={folder / 'learn.conllu'}"),), task=task, iterations=5)
 
 
-def _trained(plan: retraining.Plan, name: str, task: str = "tag") -> Path:
+def _trained(plan: Retraining, name: str, task: str = "tag") -> Path:
     """A model of what is known from the start."""
     path = Path(plan.folder) / f"{name}.safetensors"
     save_training(train(job_of(_training(Path(plan.folder), task=task), Run())), path)
     return path
 
 
-def _work(store: Store, plan: retraining.Plan, clock: Clock) -> None:
+def _work(store: Store, plan: Retraining, clock: Clock) -> None:
     """Some rounds of answers, a model after each, and a last round without one."""
     raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
     right = {each.location.line: each.layers[GUIDELINE] for each in raw}
@@ -183,7 +180,7 @@ def _work(store: Store, plan: retraining.Plan, clock: Clock) -> None:
         for _ in range(_ANSWERS):
             random.choice(people).step()
         if number < _ROUNDS:
-            retraining.retrain(store, plan)
+            retrain(store, plan)
 
 
 def _minds(gold: Callable[[AnnotationTask], Answer]) -> tuple[list[Callable[[AnnotationTask], Answer]], list[Chance]]:

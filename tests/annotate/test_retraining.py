@@ -1,7 +1,8 @@
-"""From answers to a new model, with a command that is quick."""
+"""From answers to a new model, with a training that is quick."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,21 +12,22 @@ from made_tasks import say
 
 from tagweave.annotate import retraining
 from tagweave.annotate.intake import put_uncertain
-from tagweave.annotate.retraining import Plan, accuracy, minutes, retrain
+from tagweave.annotate.retraining import Retraining, accuracy, minutes, retrain
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose, Rule, Settings, Status, label
+from tagweave.annotate.task import Rule, Settings, Status, label
 from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.storage import ModelFileError, load_model, save_model
+from tagweave.models.storage import load_model, save_model
 from tagweave.training.fit.fit import fit
+from tagweave.training.plan import TrainingPlan
 from tagweave.training.fit.recipe import Recipe
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 RAW = CTB.with_sentences(Sentence(each.forms, location=each.location) for each in CTB.sentences[100:110])
-COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
 ALONE = Settings(Rule(1, 0, 1))
 
 
@@ -49,84 +51,76 @@ def store(tmp_path: Path, models: tuple[str, str]) -> Store:
 
 
 @pytest.fixture
-def plan(tmp_path: Path, models: tuple[str, str]) -> Plan:
-    command = (sys.executable, "-c", COPY, "{annotated}", models[1], "{model}")
-    return Plan(f"sqlite:///{tmp_path}/answers.db", "ctb", command, str(tmp_path / "out"), every=2)
+def evidence(models: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> list[Corpus]:
+    """What was learned from; the better model comes of it, quickly."""
+    seen: list[Corpus] = []
+
+    def learn(_plan: TrainingPlan, corpus: Corpus, path: Path) -> None:
+        seen.append(corpus)
+        shutil.copy(models[1], path)
+
+    monkeypatch.setattr(retraining, "learn", learn)
+    return seen
+
+
+@pytest.fixture
+def again(tmp_path: Path) -> Retraining:
+    return Retraining(
+        f"sqlite:///{tmp_path}/answers.db", "first", "ctb", TrainingPlan(), str(tmp_path / "out"), every=2
+    )
 
 
 def answer(store: Store, annotator: int) -> None:
     say(store, annotator, label("NN"))
 
 
-def test_a_model_is_trained_on_what_is_agreed_and_entered(store: Store, plan: Plan) -> None:
-    model = retrain(store, plan)
-    assert (model.version, model.judgement, model.accuracy) == (2, 1, None)
-    assert Path(model.path).parent == Path(plan.folder)
-    assert store.models()[-1] == model
-    corpus = load(str(Path(plan.folder) / "model-1.conllu"))
-    assert [c for each in corpus for c in each.layers["ctb"] if c] == [("NN",)]
-
-
-def test_tasks_are_ranked_by_the_new_model(store: Store, plan: Plan, models: tuple[str, str]) -> None:
-    before = {each.id: each.task for each in store.tasks(Status.OPEN)}
-    settled = store.tasks(Status.AGREED)
-    retrain(store, plan)
-    after = {each.id: each.task for each in store.tasks(Status.OPEN)}
-    assert after.keys() == before.keys()
-    assert {task.model for task in after.values()} == {2}
-    assert any(before[number].uncertainty != after[number].uncertainty for number in after)
+def test_a_model_of_the_answers_ranks_the_tasks(
+    store: Store, again: Retraining, evidence: list[Corpus], tmp_path: Path, models: tuple[str, str]
+) -> None:
+    """It is in the store with its accuracy and the minutes it took; what it doubts elsewhere is asked, too."""
+    raw, dev = tmp_path / "raw.seg", tmp_path / "dev.conllu"
+    raw.write_text("\n".join(" ".join(each.forms) for each in CTB.sentences[110:120]) + "\n", encoding="utf-8")
+    gold = CTB.with_sentences(CTB.sentences[100:])
+    save(gold, str(dev), "conllu")
+    before, settled = {each.id: each.task for each in store.tasks(Status.OPEN)}, store.tasks(Status.AGREED)
+    model = retrain(store, replace(again, dev=str(dev), corpus=str(raw), share=0.5))
+    assert model is not None and model == store.models()[-1]
+    assert (model.version, model.path, model.judgement) == (2, str(tmp_path / "out" / "first-1.model"), 1)
+    assert [one for each in evidence[0] for one in each.layers["ctb"] if one] == [("NN",)]
     tagger = ChainPredictor(load_model(models[1]))
+    tagged = tagger.tag(Sentence(each.forms) for each in gold)
+    layers = zip((each.layers["ctb"] for each in gold), (each.layers["ctb"] for each in tagged), strict=True)
+    right = [one == other for pair in layers for one, other in zip(*pair, strict=True)]
+    assert accuracy(load_model(models[0]), str(dev), "ctb") < model.accuracy == pytest.approx(sum(right) / len(right))
+    assert model.minutes == pytest.approx(minutes(store)) == pytest.approx(store.progress(1).seconds / 60)
+    after = {each.id: each.task for each in store.tasks(Status.OPEN)}
+    assert len(after) == len(before) + round(0.5 * sum(len(each) for each in CTB.sentences[110:120]))
+    assert {task.model for task in after.values()} == {2}
+    assert any(before[number].uncertainty != after[number].uncertainty for number in before)
     for task in after.values():
         best = tagger.probabilities([task.sentence])[0][task.start].max()
         assert task.candidates[0].probability == pytest.approx(best, abs=1e-4)
     assert store.tasks(Status.AGREED) == settled
 
 
-def test_what_the_new_model_doubts_is_asked_too(store: Store, plan: Plan, tmp_path: Path) -> None:
-    raw = tmp_path / "raw.seg"
-    raw.write_text("\n".join(" ".join(each.forms) for each in CTB.sentences[110:120]) + "\n", encoding="utf-8")
-    before = store.counts()[Purpose.REAL, Status.OPEN]
-    retrain(store, replace(plan, corpus=str(raw), share=0.5))
-    tokens = sum(len(each) for each in CTB.sentences[110:120])
-    assert store.counts()[Purpose.REAL, Status.OPEN] == before + round(0.5 * tokens)
+def test_nothing_agreed_is_nothing_to_train_on(store: Store, again: Retraining, evidence: list[Corpus]) -> None:
+    assert retrain(store, replace(again, guideline="pd")) is None
+    assert len(store.models()) == 1 and evidence == []
 
 
-def test_accuracy_and_minutes_go_with_the_model(
-    store: Store, plan: Plan, tmp_path: Path, models: tuple[str, str]
+@pytest.mark.parametrize("step", ["version_of", "rank", "accuracy"])
+def test_a_process_that_is_killed_after_training_is_finished_by_the_next(
+    store: Store, again: Retraining, evidence: list[Corpus], step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dev = tmp_path / "dev.conllu"
-    gold = CTB.with_sentences(CTB.sentences[100:])
-    save(gold, str(dev), "conllu")
-    model = retrain(store, replace(plan, dev=str(dev)))
-    assert model is not None and model.accuracy is not None
-    tagged = ChainPredictor(load_model(models[1])).tag(Sentence(each.forms) for each in gold)
-    layers = zip((each.layers["ctb"] for each in gold), (each.layers["ctb"] for each in tagged), strict=True)
-    right = [one == other for pair in layers for one, other in zip(*pair, strict=True)]
-    assert model.accuracy == pytest.approx(sum(right) / len(right))
-    assert accuracy(load_model(models[0]), str(dev), "ctb") < model.accuracy
-    assert model.minutes == pytest.approx(minutes(store))
-    assert minutes(store) == pytest.approx(store.progress(1).seconds / 60)
-
-
-def test_nothing_agreed_is_nothing_to_train_on(store: Store, plan: Plan) -> None:
-    assert retrain(store, replace(plan, guideline="pd")) is None
-    assert len(store.models()) == 1
-
-
-def test_a_command_that_writes_something_else_is_not_entered(store: Store, plan: Plan) -> None:
-    words = (sys.executable, "-c", "import sys; open(sys.argv[2], 'w').write('no model')", "{annotated}", "{model}")
-    with pytest.raises(ModelFileError):
-        retrain(store, replace(plan, command=words))
-    assert len(store.models()) == 1
-    assert retrain(store, plan) is not None  # and does not stand in the way
-
-
-def test_a_model_in_its_file_is_entered_and_not_trained_again(
-    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Store, "add_model", lambda *_: sys.exit("killed"))
-    with pytest.raises(SystemExit):
-        retrain(store, plan)
-    monkeypatch.undo()
-    monkeypatch.setattr(retraining, "run", lambda *_: pytest.fail("trained again"))
-    assert retrain(store, plan) is not None
+    """Nothing is trained twice, and until the tasks are ranked the next one is due."""
+    answer(store, 1)
+    with monkeypatch.context() as patch:
+        where = retraining.intake if step == "version_of" else retraining
+        patch.setattr(where, step, lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            retrain(store, again)
+    assert again.is_due(store, 0)
+    model = retrain(store, again)
+    assert model is not None and (len(evidence), len(store.models())) == (1, 2)
+    assert {each.task.model for each in store.tasks(Status.OPEN)} == {model.version}
+    assert not again.is_due(store, 0)

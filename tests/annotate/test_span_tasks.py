@@ -13,7 +13,7 @@ from made_tasks import OpenStore
 from tagweave.annotate import retraining, selection
 from tagweave.annotate.intake import put_known, put_known_spans, put_spans, put_uncertain
 from tagweave.annotate.ranked import ranked
-from tagweave.annotate.retraining import Plan
+from tagweave.annotate.retraining import Retraining
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Asks, Candidate, Purpose, Settings, Status
 from tagweave.corpus.corpus import Corpus
@@ -24,6 +24,7 @@ from tagweave.labels.transition_scheme import codes_spans
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit.fit import fit
+from tagweave.training.plan import TrainingPlan
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.task import Task
 
@@ -118,7 +119,7 @@ class TestByAModel:
     def test_a_newer_model_proposes_other_spans(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = furnished(open_store())
         version = store.add_model("m", 0, 0.0)
-        plan = Plan("", GUIDELINE, ("{annotated}", "{model}"), "")
+        plan = Retraining("", "m", GUIDELINE, TrainingPlan(), "")
         retraining.rank(store, plan, tagger.model, version)
         (task,) = asked(store)
         assert (task.model, len(task.candidates) > 0) == (version, True)

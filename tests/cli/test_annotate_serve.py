@@ -136,10 +136,9 @@ def test_a_model_is_trained_on_the_answers_and_chooses_what_is_asked(
     assert first.path == str(tagger) and None not in (first.accuracy, second.accuracy) and second.minutes > 0
     about, before = load_model(second.path).about, load_model(tagger).about
     assert (about["recipe"], about["iterations"]) == (before["recipe"], before["iterations"])
-    assert [Path(each["path"]).suffix for each in corpora_of(about)] == [".txt", ".conllu"]
-    answered = load(str(Path(second.path).with_name(corpora_of(about)[1]["path"])))
-    assert answered.guideline == "ctb"
-    assert sum(each is not None for sentence in answered for each in sentence.layers["ctb"]) == 3
+    train, answers = corpora_of(about)
+    assert (train["path"], answers["path"], answers["guideline"]) == ("train.txt", "", "ctb")
+    assert 1 <= answers["size"] <= 3  # sentences with what was agreed on
 
 
 def until(condition: Callable[[], object], seconds: float = 240) -> None:

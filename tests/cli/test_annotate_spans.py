@@ -13,7 +13,8 @@ from model_files import write
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
 from tagweave.annotate import retraining
-from tagweave.annotate.serving import training_plan
+from tagweave.annotate.export import evidence
+from tagweave.annotate.serving import retraining_of
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose, Status, marked
 from tagweave.corpus.load import load
@@ -64,20 +65,16 @@ def test_a_model_asks_and_the_next_one_learns(run: Run, files: Path) -> None:
     assert {each.task.asks for each in store.tasks(Status.OPEN)} == {Asks.SPANS}
     assert people(store, files / "new.conll") == 6
     tagger = load_model(str(first), 1).under(())
-    plan = training_plan(url, tagger, [str(files / "known.conll")], str(files / "models"), print)
+    plan = retraining_of(url, str(first), tagger, [str(files / "known.conll")], str(files / "models"), print)
     plan = replace(plan, dev=str(files / "new.conll"), corpus=str(files / "more.conll"), share=1.0)
     write(files / "more.conll", rows(("Grace|B-PER sings|O", "Hopper|B-PER rains|O"), known=False))
     model = retraining.retrain(store, plan)
     assert model is not None
     assert model.accuracy == 1.0  # F of spans, of sentences that were answered
     assert len(store.tasks(Status.OPEN)) == 2
-    annotated = Path(model.path).with_suffix(".columns").read_text("utf-8")
-    assert annotated.splitlines()[:4] == [
-        "# columns = form column2 ner",
-        "Grace\tupper\tB-PER",
-        "saw\tlower\tO",
-        "Paris\tupper\tB-LOC",
-    ]
+    learned = evidence(store, "ner", "spans")[0]
+    assert (learned.forms, learned.columns) == (("Grace", "saw", "Paris"), {"column2": ("upper", "lower", "upper")})
+    assert learned.layers == {"ner": (("B-PER",), ("O",), ("B-LOC",))}
     run("tag", "--retag", model.path, files / "new.conll", "-o", files / "out.conll")
     store.close()
 

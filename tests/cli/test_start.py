@@ -65,12 +65,11 @@ def test_systems_without_modules_of_unix() -> None:
 import sys
 sys.modules["fcntl"] = sys.modules["resource"] = None
 from pathlib import Path
-import tagweave.annotate.retraining
-from tagweave.training.retraining import take
+from tagweave.annotate.retraining import take
 from tagweave.training.fit.chain_problem import peak_bytes
 print(peak_bytes())
 try:
-    take(Path("none"))
+    take("none")
 except OSError as error:
     print(error)
 """

@@ -66,7 +66,7 @@ def connect(served_files: Path) -> Iterator[Connect]:
 @pytest.fixture
 def training(served_files: Path, tmp_path: Path) -> Iterator[TestClient]:
     """A server of `ner` that trains on its corpus, too, in the folder `new`."""
-    retraining = Retraining(str(tmp_path / "new"), (f"{served_files / 'ner.col'}",))
+    retraining = Retraining(str(tmp_path / "new"), train=(f"{served_files / 'ner.col'}",))
     settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=retraining)
     with TestClient(application(settings), raise_server_exceptions=False) as client:
         yield client

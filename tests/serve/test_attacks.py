@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from tagweave.annotate.retraining import take
 from tagweave.serve.app import application
 from tagweave.serve.serving import Retraining, ServerSettings
-from tagweave.training.retraining import take
 
 JSON = {"content-type": "application/json"}
 CONFIG = """<View><Labels name="ner" toName="doc"><Label value="PER"/><Label value="LOC"/></Labels>
@@ -45,7 +45,7 @@ def attacked(served_files: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     folder = tmp_path_factory.mktemp("new")
     models = tuple((name, str(served_files / f"{name}.model")) for name in ("ner", "seg", "dep"))
     app = application(ServerSettings(models, "words", retraining=Retraining(str(folder))))
-    with take(folder / "serving.lock") or nullcontext(), TestClient(app, raise_server_exceptions=False) as client:
+    with take(folder) or nullcontext(), TestClient(app, raise_server_exceptions=False) as client:
         yield client
 
 

@@ -15,13 +15,14 @@ import pytest
 from clients import Connect
 from starlette.testclient import TestClient
 
+from tagweave.annotate.retraining import take
 from tagweave.errors import RequestError
 from tagweave.exchange import label_studio
+from tagweave.models.storage import load_model
 from tagweave.serve.app import application
 from tagweave.serve.label_studio import LabelConfig, annotated_tasks
 from tagweave.serve.serving import Retraining, ServerSettings
 from tagweave.serve.site import ServerSite
-from tagweave.training.retraining import take
 
 CONFIG = """<View><Header value="Names"/><!-- ours -->
 <Labels name="ner" toName="doc"><Label value="PER" background="red"/><Label value="LOC"/></Labels>
@@ -152,8 +153,8 @@ def test_a_model_learns_what_was_annotated(
     new = until(lambda: (f := training.post("/predict", json=asked).json())["model_version"] == "ner-1" and f)
     assert [each["value"]["start"] for each in new["results"][0]["result"]] == [0, 14]
     assert training.post("/tag", json={"text": "a"}).json()["version"] == "ner-1"
-    corpus = (tmp_path / "new" / "ner-1.col").read_text()
-    assert corpus.count("Frost\tI-PER") == 2
+    own, evidence = load_model(tmp_path / "new" / "ner-1.model").about["plan"]["target"]
+    assert (own["path"], evidence["path"], evidence["size"], evidence["guideline"]) == ("ner.col", "", 2, "tag")
     settings = ServerSettings((("ner", "no longer needed"),), retraining=Retraining(str(tmp_path / "new")))
     with TestClient(application(settings)) as client:  # another start goes on with the newest
         assert client.get("/health").json()["models"][0]["version"] == "ner-1"
@@ -177,28 +178,13 @@ def test_a_label_that_no_corpus_can_hold_is_refused_when_it_comes(
 ) -> None:
     sent = {"task": TASK, "project": PROJECT, "annotation": annotated(1, result(0, 3, label))}
     assert training.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent}).status_code == 422
-    assert not site_of(training).retrainer("ner").annotations.read()
+    annotations = site_of(training).retrainer("ner").annotations
+    assert not annotations.read()
     tasks = [{**TASK, "annotations": [annotated(1, result(0, 3, label)), annotated(2, result(0, 3, "PER"))]}]
-    with take(Path(site_of(training).settings.retraining.folder, "serving.lock")) or nullcontext():  # type: ignore[union-attr]
+    with take(site_of(training).settings.retraining.folder) or nullcontext():  # type: ignore[union-attr]
         assert training.post("/train", json={"annotations": tasks, "project": PROJECT}).status_code == 429
-    assert list(site_of(training).retrainer("ner").annotations.read()) == ["7/2"]
+    assert annotations.read() == {("7", 2): [[["Ann", "Bell", "left", "Graz", "."], ["B-PER", "O", "O", "O", "O"]]]}
     assert "an annotation is left out" in caplog.text
-
-
-def test_a_bad_line_of_the_file_is_left_out(
-    training: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("tagweave.serve.retraining.run", lambda *_: None)
-    file = tmp_path / "new" / "ner.annotations.jsonl"
-    bad = [{"key": key, "text": "Ann", "marks": [mark]} for key, mark in (("1", [0, 3, "a\nb"]), ("2", [0, 9, "PER"]))]
-    file.write_text("\n".join([*map(json.dumps, bad), "", "[]", '{"key": "3", "text": "cut of']))
-    sent = {"task": TASK, "project": PROJECT, "annotation": annotated(4, result(0, 3, "PER"))}
-    assert training.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent}).status_code == 201
-    begun = training.post("/webhook", json={"action": "START_TRAINING", "project": PROJECT})
-    assert begun.status_code == 201
-    assert (tmp_path / "new" / "ner-1.col").read_text().count("B-") == 1
-    for left_out in ("annotation '1' is left out", "annotation '2' is left out", f"{file}:4: left", f"{file}:5: left"):
-        assert left_out in caplog.text
 
 
 @contextmanager
@@ -271,20 +257,17 @@ def test_what_is_fetched_replaces_what_was_kept(served_files: Path, tmp_path: Pa
 
     answers = {EXPORT: exported(3, 4)}
     with label_studio_of(answers) as (url, _):
-        retraining = Retraining(str(tmp_path), label_studio=url, key="k")
+        retraining = Retraining(str(tmp_path), f"sqlite:///{tmp_path}/here.db", label_studio=url, key="k")
         settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=retraining)
         with TestClient(application(settings)) as client:
             sent = {"task": TASK, "project": {"id": 8, "label_config": CONFIG}, "annotation": annotated(9)}
             client.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent})
             kept = site_of(client).retrainer("ner").annotations
-            with take(tmp_path / "serving.lock") or nullcontext():  # so that nothing is trained
+            with take(tmp_path) or nullcontext():  # so that nothing is trained
                 start = {"action": "START_TRAINING", "project": PROJECT}
-                for expected in (["8/9", "7/3", "7/4"], ["8/9", "7/4", "7/5"]):
+                for expected in ([("8", 9), ("7", 3), ("7", 4)], [("8", 9), ("7", 4), ("7", 5)]):
                     assert client.post("/webhook", json=start).status_code == 429
                     assert list(kept.read()) == expected
-                    lines = (tmp_path / "ner.annotations.jsonl").read_text().count("\n")
-                    assert client.post("/webhook", json=start).status_code == 429
-                    assert (tmp_path / "ner.annotations.jsonl").read_text().count("\n") == lines
                     answers[EXPORT] = exported(4, 5)
 
 

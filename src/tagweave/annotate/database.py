@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 # never changes either. Only assignments and the status of tasks change, and both can be recomputed. Times are seconds
 # since 1970, UTC.
 
-VERSION = "5"
+VERSION = "6"
 """Version of the tables; a store of another version is refused."""
 
 metadata = sql.MetaData()
@@ -174,6 +174,18 @@ adjudications = Table(
     Column("decided", Double, nullable=False),
     sql.UniqueConstraint("task", "revision"),
 )
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("model", String, nullable=False),
+    Column("project", String, nullable=False),
+    Column("number", sql.BigInteger, nullable=False),
+    Column("sentences", sql.JSON, nullable=False),  # forms and labels
+    sql.UniqueConstraint("model", "project", "number"),
+)
+"""What people annotate in other tools, by the name of the served model that learns from it."""
 
 _SQLITE = """
 CREATE TRIGGER {table}_no_{change} BEFORE {change} ON {table}

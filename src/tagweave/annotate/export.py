@@ -30,6 +30,7 @@ from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE, Span, span_labels
 from tagweave.errors import CorpusError
 from tagweave.harvest.matching import word_marks
+from tagweave.labels import OF_CHARACTERS
 
 Told = tuple[Asked, Layer, tuple[Span, ...]]
 """A task, the labels of the tokens of its focus, and the spans that are rejected there."""
@@ -116,6 +117,19 @@ def _labels(task: AnnotationTask, answer: Answer) -> Layer:
 def _span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:
     layer = span_labels([(span,) for span in spans], len(task.sentence), (OUTSIDE,) if is_complete else None)
     return layer[task.start : task.stop]
+
+
+def evidence(store: Store, guideline: str, task: str) -> Corpus:
+    """Return what was agreed on or decided, as a model of a task of training learns from it: in one layer of labels.
+
+    Words keep the columns that all sentences have, since features may look at them; characters keep tags of words.
+    """
+    if task in OF_CHARACTERS:
+        characters = segmented(store, guideline)
+        layers = (SEGMENTATION, kytea.TAG)
+        return characters.map(lambda one: one.with_layers_of(layers).renamed({SEGMENTATION: guideline}))
+    words = labelled(store, guideline)
+    return words.with_sentences(_with_common_columns(words.sentences, [guideline]))
 
 
 def segmented(store: Store, guideline: str) -> Corpus:
@@ -308,8 +322,7 @@ def _write(corpus: Corpus, path: str, write_to: Callable[[IO[str]], None]) -> in
 
 def _with_common_columns(sentences: Sequence[Sentence], layers: Sequence[str]) -> Iterator[Sentence]:
     """Yield the sentences with these layers of labels alone, and with the columns that all of them have."""
-    every = [sentence.columns for sentence in sentences]
-    common = [name for name in every[0] if all(name in each for each in every) and name not in layers]
+    common = set.intersection(*({*sentence.columns} for sentence in sentences)) - {*layers} if sentences else set()
     for sentence in sentences:
-        kept = {name: sentence.columns[name] for name in common}
+        kept = {name: column for name, column in sentence.columns.items() if name in common}
         yield replace(sentence.with_layers_of(layers), columns=kept, comments=())

@@ -174,13 +174,13 @@ def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = l
 
     `accuracy` is called for a model that has none yet.
     """
-    versions = [each for each in store.models() if each.path == path]
+    versions = [model for model in store.models() if model.path == path]
     if not versions:
         return store.add_model(path, 0, 0.0, accuracy())
-    version = versions[-1].version
-    if versions[-1].accuracy is None and (measured := accuracy()) is not None:
-        store.put_accuracy(version, measured)
-    return version
+    last = versions[-1]
+    if last.accuracy is None and (measured := accuracy()) is not None:
+        store.measured(last.version, last.judgement, last.minutes, measured)
+    return last.version
 
 
 def _put_labels(store: Store, corpus: Corpus, of_spans: bool = False) -> None:

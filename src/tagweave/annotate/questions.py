@@ -143,10 +143,11 @@ class Questions(StorePart):
         with self._database.writing() as connection:
             return int(connection.execute(new).scalar_one())
 
-    def put_accuracy(self, version: int, accuracy: float) -> None:
-        """Store the accuracy of a model that was added without it, such as by an import of tasks."""
+    def measured(self, version: int, judgement: int, minutes: float, accuracy: float | None) -> None:
+        """Store what a model that was added before turned out to be; the arguments are those of `add_model`."""
+        new = {"judgement": judgement, "minutes": minutes, "accuracy": accuracy}
         with self._database.writing() as connection:
-            connection.execute(update(models).where(models.c.version == version).values(accuracy=accuracy))
+            connection.execute(update(models).where(models.c.version == version).values(**new))
 
     def models(self) -> list[ModelVersion]:
         """Return all models, the oldest first."""

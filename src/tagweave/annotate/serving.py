@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import PurePath
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -17,15 +17,14 @@ from tagweave import web
 from tagweave.annotate import dashboard, kwic, sign_in, task_pages, word_pages
 from tagweave.annotate.database import CONNECTIONS
 from tagweave.annotate.page_request import HERE, Page, Progress, Site, WordList, endpoint, refusal_outside
-from tagweave.annotate.retraining import Plan
+from tagweave.annotate.retraining import Retraining
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Status
 from tagweave.corpus.files import read_lines
-from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.harvest.lexicon import read
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.retraining import again, command, exported
+from tagweave.training.retraining import again
 from tagweave.web import listening, server
 
 
@@ -94,22 +93,14 @@ def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], Non
     return WordList(concordance, present, guideline, corpus)
 
 
-def training_plan(
-    url: str, tagger: ChainPredictor, train: Sequence[str], folder: str, tell: Callable[[str], None]
-) -> Plan:
-    """Return a plan to train as a model was trained, on corpora (`train`) and the agreed answers.
-
-    New models and the training plan go into the folder, which is created if needed.
-    """
+def retraining_of(
+    url: str, model: str, tagger: ChainPredictor, train: Sequence[str], folder: str, tell: Callable[[str], None]
+) -> Retraining:
+    """Return how a model is trained as it was trained before, on corpora (`train`) and the agreed answers."""
     if find_spec("fcntl") is None:
         raise ValueError("found `train` on a system without fcntl, as Windows, expected it without")
-    # spans keep their columns, which features may look at
-    words_form = columns.FORMAT.name if codes_spans(tagger.labels) else conllu.FORMAT.name
-    form = kytea.FORMAT.name if tagger.model.of_characters else words_form
-    annotated = exported(tagger.guideline, form, "")
-    plan = again(tagger.model.about, tagger.guideline, train, annotated, tell)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    return Plan(url, tagger.guideline, command(plan, Path(folder, "plan.json")), folder, form=form)
+    plan = again(tagger.model.about, tagger.guideline, train, tell)
+    return Retraining(url, PurePath(model).stem, tagger.guideline, plan, folder)
 
 
 def measure(tagger: ChainPredictor) -> str:

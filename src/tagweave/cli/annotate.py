@@ -113,10 +113,10 @@ def serve(
     uncertain = strategy or "marginal"
     plan = None
     if train:
-        from tagweave.annotate.serving import training_plan
+        from tagweave.annotate.serving import retraining_of
 
         with as_option_error():
-            plan = training_plan(store, tagger, train, models, lambda line: say(in_flags(line)))
+            plan = retraining_of(store, model, tagger, train, models, lambda line: say(in_flags(line)))
         sentences = None if words else corpus
         plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain, settings=settings)
     with opened(store, settings) as answers:

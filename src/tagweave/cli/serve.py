@@ -16,7 +16,7 @@ from tagweave.streams import say
 if TYPE_CHECKING:
     from tagweave.serve.serving import Retraining
 
-_NEEDED = ("starlette", "uvicorn", "httptools", "jinja2", "prometheus_client")
+_NEEDED = ("starlette", "uvicorn", "httptools", "jinja2", "prometheus_client", "sqlalchemy")
 _NAME = re.compile(r"[\w.-]{1,100}")
 
 
@@ -59,6 +59,10 @@ def serve(
             "--models",
         ),
     ] = None,
+    store: Annotated[
+        str | None,
+        flag("URL", "With --models, keep annotations there: sqlite:///FILE or postgresql://... Default: in FOLDER."),
+    ] = None,
     train: Annotated[list[str] | None, flag("[G=]TRAIN", "With --models, train on this, too (repeatable).")] = None,
     label_studio: Annotated[
         str | None,
@@ -84,7 +88,7 @@ def serve(
     from tagweave.serve.serving import Limits, ServerSettings, hosts, run
 
     limits = Limits(most_texts, most_characters, most_bytes, most_tokens, most_seconds)
-    retraining = _retraining(models_folder, train or (), label_studio)
+    retraining = _retraining(models_folder, store, train or (), label_studio)
     settings = ServerSettings(named, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining)
     run(settings, host, port, workers, say)
 
@@ -98,18 +102,21 @@ def _named(argument: str) -> tuple[str, str]:
     return name, path
 
 
-def _retraining(folder: str | None, train: Sequence[str], label_studio: str | None) -> Retraining | None:
+def _retraining(
+    folder: str | None, store: str | None, train: Sequence[str], label_studio: str | None
+) -> Retraining | None:
     from tagweave.serve.serving import Retraining
 
     if folder is None:
-        if given := [name for name, value in (("--train", train), ("--label-studio", label_studio)) if value]:
-            raise OptionError(f"found {given[0]}, expected --models FOLDER with it")
+        for name, value in (("--store", store), ("--train", train), ("--label-studio", label_studio)):
+            if value:
+                raise OptionError(f"found {name}, expected --models FOLDER with it")
         return None
     key = os.environ.get("LABEL_STUDIO_API_KEY", "")
     if label_studio is not None and not (re.fullmatch(r"https?://[^?#@\s]+", label_studio) and key):
         expected = "https:// and a host, and its key in the environment variable LABEL_STUDIO_API_KEY"
         raise OptionError(f"found --label-studio {label_studio}, expected {expected}")
-    return Retraining(folder, tuple(train), label_studio and label_studio.rstrip("/"), key)
+    return Retraining(folder, store, tuple(train), label_studio and label_studio.rstrip("/"), key)
 
 
 def _token(variable: str | None) -> str | None:

@@ -25,11 +25,11 @@ from starlette.responses import Response
 from tagweave.corpus.sentence import Location
 from tagweave.errors import RequestError
 from tagweave.exchange import label_studio as exports
-from tagweave.exchange.document import Document
+from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.json_exports import Values
 from tagweave.labels.transition_scheme import codes_spans, split_label
-from tagweave.serve.requests import LabelRequest, check, decoded
-from tagweave.serve.retraining import AnnotatedText, least_probability, marks
+from tagweave.serve.requests import LabelRequest, TextResult, check, decoded
+from tagweave.serve.retraining import Annotation
 from tagweave.serve.served_models import ServedModel
 from tagweave.serve.site import ServerSite, in_thread, json_response
 
@@ -154,6 +154,29 @@ async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, 
     return {"results": results, "model_version": answer.version}
 
 
+def marks(result: TextResult) -> Iterator[Mark]:
+    """Yield the spans of a result as marks; of labels that code none, the tokens."""
+    offsets, numbers = result.offsets or [], result.probabilities or []
+    if result.spans is not None:
+        for span in result.spans:
+            if span.start is not None and span.end is not None:
+                yield Mark(span.start, span.end, span.label, _probability(span.probability))
+        return
+    for at, label in enumerate(result.labels or ()):
+        number = numbers[at] if at < len(numbers) else None
+        yield Mark(*offsets[at], label, _probability(number))
+
+
+def least_probability(result: TextResult, spans: Iterable[Mark]) -> float:
+    """Return the least probability over the labels of all tokens, `O` among them, and over spans; 1 without tokens."""
+    numbers = [number for number in result.probabilities or () if isinstance(number, float)]
+    return _probability(min([*numbers, *(span.probability for span in spans)], default=1.0))
+
+
+def _probability(number: object) -> float:
+    return min(1.0, max(number, 1e-6)) if isinstance(number, float) else 1.0
+
+
 async def webhook(site: ServerSite, request: Request, body: bytes) -> Response:
     """Keep annotations, or begin training, when something happens in Label Studio."""
     sent, served = _object(body), _served(site, request)
@@ -161,9 +184,8 @@ async def webhook(site: ServerSite, request: Request, body: bytes) -> Response:
     if action in (*_KEPT, *_DELETED) and site.settings.retraining is None:
         return json_response({"status": "not kept: this server does not train (tagweave serve --models does)"})
     if action in _DELETED:
-        numbers = [each.get("id", int) for each in _several(sent, "annotation", "annotations")]
-        project = _project(sent)
-        return await _keep(site, served, [partial(AnnotatedText, f"{project}/{number}") for number in numbers])
+        which = (_which(sent, each) for each in _several(sent, "annotation", "annotations"))
+        return await _keep(site, served, [partial(Annotation, *one) for one in which])
     if action in _KEPT:
         task = _with_annotations(
             Values.of(sent.values.get("task"), _PLACE), [*_several(sent, "annotation", "annotations")]
@@ -185,11 +207,8 @@ async def train(site: ServerSite, request: Request, body: bytes) -> Response:
         is_fetched = settings and settings.label_studio and not tasks
         if settings and settings.label_studio and is_fetched:
             tasks = annotated_tasks(settings.label_studio, settings.key, project)
-        several = retrainer.usable(make for task in tasks for make in _annotated(task, sent))
-        if is_fetched:
-            retrainer.annotations.replace(several, project)
-        else:
-            retrainer.annotations.add(several)
+        annotations = (make for task in tasks for make in _annotated(task, sent))
+        retrainer.keep(annotations, project if is_fetched else None)
         return retrainer.start()
 
     count = await in_thread(begin)
@@ -201,35 +220,39 @@ async def versions(site: ServerSite, request: Request, _body: bytes) -> dict[str
     return {"versions": [_served(site, request).version], "message": "the version that is served"}
 
 
-async def _keep(site: ServerSite, served: ServedModel, several: Sequence[Callable[[], AnnotatedText]]) -> Response:
-    retrainer = site.retrainer(served.name)
-
-    def keep() -> None:
-        retrainer.annotations.add([retrainer.checked(make()) for make in several])
-
-    await in_thread(keep)
-    return json_response({"status": "kept", "annotations": len(several)}, 201)
+async def _keep(site: ServerSite, served: ServedModel, several: Sequence[Callable[[], Annotation]]) -> Response:
+    count = await in_thread(site.retrainer(served.name).keep, several)
+    return json_response({"status": "kept", "annotations": count}, 201)
 
 
-def _annotated(task: Values, sent: Values) -> Iterator[Callable[[], AnnotatedText]]:
-    """Yield a function for each annotation of a task, which makes its document, an empty one if it was cancelled."""
+def _annotated(task: Values, sent: Values) -> Iterator[Callable[[], Annotation]]:
+    """Yield a function for each annotation of a task, which makes it, without text if it was cancelled."""
     schema = sent.values.get("label_config")
     if schema is None and isinstance(project := sent.values.get("project"), dict):
         schema = project.get("label_config")
     name = LabelConfig.of(schema).data
     for each in task.objects("annotations") if "annotations" in task else ():
-        yield partial(_annotated_text, _with_annotations(task, [each]), each, _project(sent), name)
+        yield partial(_annotation, _with_annotations(task, [each]), each, sent, name)
 
 
-def _annotated_text(task: Values, annotation: Values, project: str, name: str | None) -> AnnotatedText:
-    """Make a document of the only annotation of a task."""
-    key = f"{project}/{annotation.get('id', int)}"
+def _annotation(task: Values, annotation: Values, sent: Values, name: str | None) -> Annotation:
+    """Make the only annotation of a task."""
+    project, number = _which(sent, annotation)
     if annotation.values.get("was_cancelled"):
-        return AnnotatedText(key)
+        return Annotation(project, number)
     document = exports.document(task, name)
     if None in document.marks.values():  # labels of another type than text has
-        return AnnotatedText(key)
-    return AnnotatedText(key, document.text, [mark[:3] for own in document.marks.values() for mark in own or ()])
+        return Annotation(project, number)
+    marked = (Mark(*mark[:3]) for several in document.marks.values() for mark in several or ())
+    return Annotation(project, number, document.text, tuple(marked))
+
+
+def _which(sent: Values, annotation: Values) -> tuple[str, int]:
+    """Return the project and the number of an annotation."""
+    number = annotation.get("id", int)
+    if not 0 <= number < 2**63:
+        raise annotation.error("an annotation of another number", "0 to 2^63")
+    return _project(sent), number
 
 
 def _with_annotations(task: Values, annotations: Iterable[Values]) -> Values:
@@ -243,7 +266,7 @@ def _project(sent: Values) -> str:
     project = sent.values.get("project")
     if isinstance(project, dict):
         project = project.get("id")
-    return str(project if isinstance(project, (str, int)) else "").partition(".")[0][:50]
+    return str(project if isinstance(project, (str, int)) else "").partition(".")[0].replace("\0", "")[:50]
 
 
 def _served(site: ServerSite, request: Request) -> ServedModel:

@@ -41,7 +41,8 @@ class Retraining:
     that it has sent.
     """
 
-    folder: str  # for annotations, training data, new models and logs
+    folder: str  # for new models and logs
+    store: str | None = None  # where annotations are: sqlite:///FILE or postgresql://...; None: a file in the folder
     train: tuple[str, ...] = ()  # corpora to train on as well, as arguments of the command line
     label_studio: str | None = None
     key: str = ""  # of its API
