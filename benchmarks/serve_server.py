@@ -12,7 +12,8 @@ from functools import partial
 
 from benchmarks import serve_spacy
 from tagweave.serve import batches
-from tagweave.serve.serving import Limits, ServerSettings, run
+from tagweave.serve.serving import run
+from tagweave.serve.settings import Limits, ServerSettings
 from tagweave.web import listening, processes, server
 
 

@@ -19,7 +19,7 @@ from tagweave.corpus.load import load
 from tagweave.serve.app import application_of
 from tagweave.serve.batches import Batches, Metrics
 from tagweave.serve.requests import Item, TextResult
-from tagweave.serve.serving import ServerSettings
+from tagweave.serve.settings import ServerSettings
 from tagweave.serve.site import ServerSite
 
 _BATCH = 1_000  # texts at a time in `nlp.pipe`

@@ -10,7 +10,7 @@ from random import Random
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
 from reproductions.screenshots.office import CURATOR, PASSWORD, PEOPLE, Clock, Hand
 from tagweave.annotate import intake
-from tagweave.annotate.access import hashed
+from tagweave.annotate.sign_in import hashed
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, marked
 from tagweave.corpus.corpus import Corpus

@@ -10,13 +10,13 @@ from random import Random
 
 from reproductions.lab.simulated_annotators import Chance, Simulated, StoreDesk, even
 from tagweave.annotate import intake
-from tagweave.annotate.access import hashed
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
-from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.retraining import Retraining, retrain
+from tagweave.annotate.rules import PosteriorRule, Settings
+from tagweave.annotate.sign_in import hashed
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Settings, label
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save

@@ -15,9 +15,10 @@ from starlette.testclient import TestClient
 from reproductions.screenshots.served import served
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import Progress, WordList
+from tagweave.annotate.rules import Settings
 from tagweave.annotate.serving import application
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Settings
+from tagweave.annotate.task import AnnotationTask
 from tagweave.corpus.sentence import Location, Sentence
 
 PASSWORD = "correct horse"  # noqa: S105

@@ -19,10 +19,10 @@ from starlette.testclient import TestClient
 
 from benchmarks.postgresql import programs, running
 from reproductions.screenshots.served import chromium
-from tagweave.annotate import access
+from tagweave.annotate import sign_in
 from tagweave.annotate.page_request import WordList
+from tagweave.annotate.rules import Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Settings
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.learning.run import Run, Schedule
@@ -36,8 +36,8 @@ def quick_passwords() -> Iterator[None]:
     """A hash takes a quarter of a second by default, which is what it is for."""
     hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(access, "_HASHER", hasher)
-        patch.setattr(access, "_NOBODY", hasher.hash("nobody has this password"))
+        patch.setattr(sign_in, "_HASHER", hasher)
+        patch.setattr(sign_in, "_NOBODY", hasher.hash("nobody has this password"))
         yield
 
 
@@ -68,10 +68,19 @@ def _new_schema(engine: Engine) -> str:
     return name
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+CONTRACT = ("test_store", "test_concurrency", "test_assignment_orders")
+"""The tests that the store passes on SQLite and on PostgreSQL; all others run on SQLite alone."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "new_url" in metafunc.fixturenames and metafunc.module.__name__ in CONTRACT:
+        metafunc.parametrize("new_url", ["sqlite", "postgresql"], indirect=True)
+
+
+@pytest.fixture
 def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> NewUrl:
-    """Makes the URL of an empty store, of either database."""
-    if request.param == "postgresql":
+    """Makes the URL of an empty store."""
+    if getattr(request, "param", "sqlite") == "postgresql":
         found: NewUrl = request.getfixturevalue("postgresql")
         return found
     return lambda: f"sqlite:///{tmp_path / uuid.uuid4().hex}.db"

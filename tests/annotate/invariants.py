@@ -10,7 +10,8 @@ from sqlalchemy import select
 
 from tagweave.annotate.database import Database, assignments, judgements, tasks
 from tagweave.annotate.questions import answer_in
-from tagweave.annotate.task import Answer, Purpose, Rule, Status, TaskOutcome, aggregate
+from tagweave.annotate.rules import Rule, TaskOutcome, aggregate
+from tagweave.annotate.task import Answer, Purpose, Status
 
 
 def check_slots(url: str, most: int = 4) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:

@@ -14,10 +14,9 @@ from browsing import PASSWORD, Browser, new_store, signed_in, visitor
 from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy import create_engine, select
 
-from tagweave.annotate import access
-from tagweave.annotate.access import COOKIE, Attempts
+from tagweave.annotate import page_request
 from tagweave.annotate.database import metadata
-from tagweave.annotate.page_request import LONGEST, WordList
+from tagweave.annotate.page_request import COOKIE, LONGEST, Attempts, WordList
 from tagweave.annotate.store import Store
 from tagweave.web import SECURITY
 
@@ -108,11 +107,11 @@ class TestCookies:
         key = store.keep("key of cookies", str)
         for salt, value in (("other", [1, 0, "t"]), ("session", [1]), ("session", {"annotator": 1}), ("session", 7)):
             cookie = URLSafeTimedSerializer(key, salt=salt).dumps(value)
-            assert access.Sessions(store).read(cookie) is None
+            assert page_request.Sessions(store).read(cookie) is None
 
     def test_an_old_one_is_nobody(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         browser = signed_in(store, "ada")
-        monkeypatch.setattr(access, "LONGEST_SESSION", -1)
+        monkeypatch.setattr(page_request, "LONGEST_SESSION", -1)
         assert "<h1>Sign in</h1>" in browser.look("/task")
 
     def test_of_another_store_is_nobody(self, store: Store, tmp_path: Path) -> None:

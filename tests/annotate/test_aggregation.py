@@ -15,12 +15,12 @@ from tagweave.annotate.reliability import (
     Answered,
     Confusions,
     GivenAnswer,
-    PosteriorRule,
     average,
     confusions,
     expected_gain,
     posterior,
 )
+from tagweave.annotate.rules import PosteriorRule, Rule, TaskOutcome, aggregate
 from tagweave.annotate.task import (
     CANNOT_TELL,
     NOT_A_WORD,
@@ -29,10 +29,7 @@ from tagweave.annotate.task import (
     Candidate,
     Kind,
     Purpose,
-    Rule,
     Status,
-    TaskOutcome,
-    aggregate,
     label,
 )
 from tagweave.corpus.sentence import Sentence

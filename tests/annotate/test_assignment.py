@@ -9,23 +9,12 @@ from invariants import check
 from made_tasks import GUIDELINE, JJ, NN, VV, Clock, NewUrl, OpenStore, hire, make_task, make_tasks, say, staffed, undo
 from sqlalchemy import event
 
-from tagweave.annotate import slots
+from tagweave.annotate import assignment
+from tagweave.annotate import store as store_module
 from tagweave.annotate.assignment import ContendedError, Desk, RefusedError, is_passed
+from tagweave.annotate.rules import Admission, Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import (
-    CANNOT_TELL,
-    NOT_A_WORD,
-    WORD,
-    Admission,
-    Answer,
-    Candidate,
-    Purpose,
-    Ranking,
-    Rule,
-    Settings,
-    Status,
-    label,
-)
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, Candidate, Purpose, Ranking, Status, label
 
 LETTERS = {"N": NN, "V": VV, "J": JJ, "x": NOT_A_WORD}
 
@@ -95,9 +84,9 @@ class TestLeases:
         held = store.claim(b)
         clock.now += 901
         order = []
-        for name in ("lock_task", "free_lapsed"):
-            work = getattr(slots, name)
-            monkeypatch.setattr(slots, name, lambda *each, name=name, work=work: (order.append(name), work(*each))[1])
+        for where, name in ((assignment, "lock_task"), (store_module, "free_lapsed")):
+            work = getattr(where, name)
+            monkeypatch.setattr(where, name, lambda *each, name=name, work=work: (order.append(name), work(*each))[1])
         store.answer_and_claim(b, held.task_id, NN)
         assert order == ["lock_task", "free_lapsed"]
         clock.now += 10

@@ -13,8 +13,9 @@ from made_tasks import NN, VV, Clock, hire, make_task, undo
 
 from benchmarks.postgresql import temporary_folder
 from tagweave.annotate.assignment import Lease, RefusedError
+from tagweave.annotate.rules import Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, Settings, Status
+from tagweave.annotate.task import CANNOT_TELL, Status
 
 _PEOPLE = st.integers(0, 4)
 _ANSWERS = st.sampled_from([NN, VV, CANNOT_TELL])

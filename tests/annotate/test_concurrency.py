@@ -15,8 +15,9 @@ from made_tasks import JJ, NN, VV, NewUrl, OpenStore, hire, make_task
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database, prepare
+from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose, Rule, Settings, Status
+from tagweave.annotate.task import Purpose, Status
 
 _TASKS, _PEOPLE = 24, 6
 
@@ -89,7 +90,7 @@ def test_what_is_undone_twice_at_once_is_one_answer(open_store: OpenStore, new_u
 _PROGRAM = """
 import sys
 from test_concurrency import work_until_all_is_done
-from tagweave.annotate.task import Settings
+from tagweave.annotate.rules import Settings
 from tagweave.annotate.store import Store
 url, annotator = sys.argv[1], int(sys.argv[2])
 store = Store.open(url, Settings(window=3), seed=annotator)

@@ -24,9 +24,9 @@ from tagweave.annotate.dashboard import (
 )
 from tagweave.annotate.intake import version_of
 from tagweave.annotate.page_request import Progress
-from tagweave.annotate.questions import ModelVersion
-from tagweave.annotate.record import Vote
-from tagweave.annotate.task import CANNOT_TELL, Answer, Rule
+from tagweave.annotate.rules import Rule
+from tagweave.annotate.store import ModelVersion, Vote
+from tagweave.annotate.task import CANNOT_TELL, Answer
 
 _ANSWERS = st.sampled_from([NN, VV, JJ, CANNOT_TELL])
 

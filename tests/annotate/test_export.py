@@ -12,18 +12,9 @@ from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, OpenStore, hire
 
 from tagweave.annotate.export import FORMATS, judgements, labelled, probable, said_by_each, segmented, write, write_soft
 from tagweave.annotate.reliability import GivenAnswer, confusions, posterior
+from tagweave.annotate.rules import Admission, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import (
-    CANNOT_TELL,
-    NOT_A_WORD,
-    WORD,
-    Admission,
-    AnnotationTask,
-    Answer,
-    Purpose,
-    Settings,
-    Status,
-)
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Purpose, Status
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load

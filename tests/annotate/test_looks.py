@@ -16,8 +16,9 @@ from made_tasks import JJ, NN, VV
 from reproductions.screenshots.served import CHROMIUM, served, sign_in
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
+from tagweave.annotate.rules import Admission
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Admission, AnnotationTask, Purpose
+from tagweave.annotate.task import AnnotationTask, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -10,8 +10,9 @@ import pytest
 from browsing import HASH, LINES, PASSWORD, Browser, new_store, signed_in, visitor, word_list
 from made_tasks import VV, make_tasks
 
+from tagweave.annotate.rules import Admission
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Admission, Purpose
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Purpose
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from browsing import HASH, PASSWORD, Browser, furnished, signed_in, visitor
 from made_tasks import JJ, NN, VV, Clock, OpenStore
 
 from tagweave.annotate.page_request import WordList
+from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Rule, Settings, Status
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 TASKS = 4

@@ -13,8 +13,9 @@ from made_tasks import CANDIDATES, GUIDELINE, NN, VV, NewUrl, OpenStore, hire, m
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.reliability import PosteriorRule, confusions, expected_gain
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, Ranking, Settings, Status
+from tagweave.annotate.reliability import confusions, expected_gain
+from tagweave.annotate.rules import PosteriorRule, Settings
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, Ranking, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 SETTINGS = Settings(posterior=PosteriorRule(0.95, 4), window=1, gold_share=0.0)

@@ -13,8 +13,9 @@ from made_tasks import say
 from tagweave.annotate import retraining
 from tagweave.annotate.intake import put_uncertain
 from tagweave.annotate.retraining import Retraining, accuracy, minutes, retrain
+from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Rule, Settings, Status, label
+from tagweave.annotate.task import Status, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save

@@ -19,8 +19,9 @@ from reproductions.lab.simulated_annotators import (
     expected_shares,
     work_all,
 )
+from tagweave.annotate.rules import Rule, aggregate
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose, Rule, Status, aggregate, label
+from tagweave.annotate.task import Purpose, Status, label
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=4))

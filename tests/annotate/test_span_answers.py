@@ -28,19 +28,8 @@ from made_tasks import NN, OpenStore
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.dashboard import of_all, of_every_two, span_f
 from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator, write_soft
-from tagweave.annotate.task import (
-    CANNOT_TELL,
-    NOT_A_WORD,
-    Answer,
-    Asks,
-    Kind,
-    Rule,
-    Status,
-    aggregate,
-    answer_of,
-    marked,
-    span_votes,
-)
+from tagweave.annotate.rules import Rule, aggregate, span_votes
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer, Asks, Kind, Status, answer_of, marked
 from tagweave.corpus.chunk_schemes import validate
 from tagweave.corpus.load import load
 from tagweave.corpus.spans import Span

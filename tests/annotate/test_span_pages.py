@@ -13,18 +13,9 @@ from made_spans import ADA, ADA_ONLY, BABBAGE, GUIDELINE, LONDON, all_of, answer
 from made_tasks import GUIDELINE as TAGS
 from made_tasks import make_task as make_label_task
 
+from tagweave.annotate.rules import Admission, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import (
-    CANNOT_TELL,
-    Admission,
-    AnnotationTask,
-    Answer,
-    Asks,
-    Purpose,
-    Settings,
-    Status,
-    marked,
-)
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, Purpose, Status, marked
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 

@@ -12,10 +12,11 @@ from made_tasks import OpenStore
 
 from tagweave.annotate import retraining, selection
 from tagweave.annotate.intake import put_known, put_known_spans, put_spans, put_uncertain
-from tagweave.annotate.ranked import ranked
 from tagweave.annotate.retraining import Retraining
+from tagweave.annotate.rules import Settings
+from tagweave.annotate.selection import ranked
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Asks, Candidate, Purpose, Settings, Status
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Asks, Candidate, Purpose, Status
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span, span_labels

@@ -30,19 +30,9 @@ from sqlalchemy.exc import DBAPIError
 from tagweave.annotate import database
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database
-from tagweave.annotate.record import standing
-from tagweave.annotate.store import Store
-from tagweave.annotate.task import (
-    CANNOT_TELL,
-    NOT_A_WORD,
-    WORD,
-    AnnotationTask,
-    Candidate,
-    Purpose,
-    Ranking,
-    Settings,
-    Status,
-)
+from tagweave.annotate.rules import Settings
+from tagweave.annotate.store import Store, standing
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Candidate, Purpose, Ranking, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 
@@ -86,7 +76,7 @@ class TestOpening:
         url = new_url()
         Store.open(url).close()
         monkeypatch.setattr(database, "VERSION", "another")
-        with pytest.raises(ValueError, match="version 5, expected another"):
+        with pytest.raises(ValueError, match="version 6, expected another"):
             Store.open(url)
 
     def test_a_file_of_sqlite_is_readable_by_nobody_else_and_waits_for_the_disk(self, tmp_path: Path) -> None:
@@ -223,7 +213,7 @@ class TestQuestions:
         other.add_labels("ctb", {"NN": ""})
         assert other.labels("ctb") == {"VV": "what one does", "NN": ""}
         assert store.labels("ctb") == {"VV": "verb"}
-        monkeypatch.setattr("tagweave.annotate.questions._FRESH", 0.0)
+        monkeypatch.setattr("tagweave.annotate.store._FRESH", 0.0)
         assert store.labels("ctb") == other.labels("ctb")
 
 

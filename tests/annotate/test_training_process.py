@@ -17,8 +17,8 @@ from made_tasks import GUIDELINE, NN, make_tasks, say
 
 from tagweave.annotate import retraining
 from tagweave.annotate.retraining import Retraining, run_child, take, training
+from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Rule, Settings
 from tagweave.models.storage import load_model
 from tagweave.training.plan import CorpusReference, TrainingPlan
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import Clock
 
-from tagweave.annotate.access import Attempts, is_ours, network, new
-from tagweave.annotate.page_request import FieldError, Fields, parse
+from tagweave.annotate.page_request import Attempts, FieldError, Fields, is_ours, new_session, parse
+from tagweave.annotate.sign_in import network
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, label
 
 ANSWERS = st.one_of(st.sampled_from([CANNOT_TELL, NOT_A_WORD, WORD]), st.text(min_size=1).map(label))
@@ -66,15 +66,15 @@ def test_addresses_that_somebody_can_choose_from_count_as_one(address: str, shar
 
 class TestToken:
     def test_in_a_field_or_a_header(self) -> None:
-        session = new()
+        session = new_session()
         assert is_ours(session, {"csrf": session.token}, {})
         assert is_ours(session, {}, {"x-csrf-token": session.token})
 
     @pytest.mark.parametrize("given", ["", "x", "é"])
     def test_no_other(self, given: str) -> None:
-        session = new()
+        session = new_session()
         assert not is_ours(session, {"csrf": given}, {})
-        assert not is_ours(session, {"csrf": new().token}, {})
+        assert not is_ours(session, {"csrf": new_session().token}, {})
         assert not is_ours(None, {"csrf": given}, {})
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tagweave.annotate.access import LONGEST_PASSWORD, SHORTEST, hashed, is_right
+from tagweave.annotate.sign_in import LONGEST_PASSWORD, SHORTEST, hashed, is_right
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Status, label
 from tagweave.corpus.load import load

@@ -14,9 +14,9 @@ from model_files import corpora_of
 from serving import serving
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even
-from tagweave.annotate.reliability import PosteriorRule
+from tagweave.annotate.rules import PosteriorRule, Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Rule, Settings, Status, label
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Status, label
 from tagweave.corpus.load import load
 from tagweave.models.storage import load_model
 
@@ -65,11 +65,10 @@ def test_without_a_model_what_was_imported_is_asked(run: Run, tmp_path: Path, mo
 def test_the_rules_of_agreement(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Settings] = []
     monkeypatch.setattr("tagweave.annotate.serving.run", lambda store, *_: found.append(store.settings))
-    options = ["", "--annotators 3,0,2 --planted 0.5", "--rule li-2015", "--aggregate"]
-    for words in (*options, "--rule dawid-skene --sure 0.9 --most 4"):
+    for words in ("", "--annotators 3,0,2 --planted 0.5", "--aggregate", "--aggregate --sure 0.9 --most 4"):
         run("annotate", "serve", "--store", f"sqlite:///{tmp_path}/a.db", *words.split())
-    assert found[:3] == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5), Settings()]
-    assert [each.posterior for each in found[3:]] == [PosteriorRule(), PosteriorRule(0.9, 4)]
+    assert found[:2] == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
+    assert [each.posterior for each in found[2:]] == [PosteriorRule(), PosteriorRule(0.9, 4)]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +76,6 @@ def test_the_rules_of_agreement(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     [
         *((f"--annotators {text}", "found ") for text in ("2", "2,2,x", "2,2,3,4", "2,2,2", "0,4,3", "-1,2,3")),
         ("--sure 0.9", "found --sure, expected --aggregate with it"),
-        ("--rule mace", "unknown --rule 'mace', expected li-2015 or dawid-skene"),
-        ("--rule li-2015 --aggregate", "found --aggregate with --rule li-2015"),
         ("--aggregate --sure 0.4", "expected a probability above 0.5"),
         ("--public-url example.org", "found --public-url example.org, expected https:// and a host"),
         ("--public-url https://example.org/path", "found --public-url https://example.org/path, expected"),

@@ -8,7 +8,7 @@ import tagweave as tw
 from tagweave.corpus.sentence import Sentence
 from tagweave.exchange.tokenization import Tokenization
 from tagweave.serve.served_models import ServedModels
-from tagweave.serve.serving import ServerSettings
+from tagweave.serve.settings import ServerSettings
 from tagweave.streams.inputs import Input, load_for
 
 TRAIN = "Jan|B-PER woont|O in|O Gent|B-LOC .|O\nMia|B-PER ,|O zei|O Jan|B-PER ,|O blaft|O .|O"

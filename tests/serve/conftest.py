@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 import tagweave as tw
 from tagweave.corpus import sample
 from tagweave.serve.app import application
-from tagweave.serve.serving import Retraining, ServerSettings
+from tagweave.serve.settings import Retraining, ServerSettings
 
 NAMES = """Ann\tB-PER\nBell\tI-PER\nleft\tO\nGraz\tB-LOC\n.\tO\n
 Bob\tB-PER\nlives\tO\nin\tO\nWest\tB-LOC\nHill\tI-LOC\n.\tO\n

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from tagweave.annotate.retraining import take
 from tagweave.serve.app import application
-from tagweave.serve.serving import Retraining, ServerSettings
+from tagweave.serve.settings import Retraining, ServerSettings
 
 JSON = {"content-type": "application/json"}
 CONFIG = """<View><Labels name="ner" toName="doc"><Label value="PER"/><Label value="LOC"/></Labels>

@@ -21,7 +21,7 @@ from tagweave.exchange import label_studio
 from tagweave.models.storage import load_model
 from tagweave.serve.app import application
 from tagweave.serve.label_studio import LabelConfig, annotated_tasks
-from tagweave.serve.serving import Retraining, ServerSettings
+from tagweave.serve.settings import Retraining, ServerSettings
 from tagweave.serve.site import ServerSite
 
 CONFIG = """<View><Header value="Names"/><!-- ours -->

@@ -14,7 +14,7 @@ import pytest
 from tagweave.errors import CorpusError, RequestError
 from tagweave.serve.batches import Batches, Metrics
 from tagweave.serve.requests import Item, TextResult
-from tagweave.serve.serving import Limits
+from tagweave.serve.settings import Limits
 
 KEY = ("tag", "m", False)
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from clients import Connect
 
-from tagweave.serve.serving import Limits
+from tagweave.serve.settings import Limits
 
 JSON = {"content-type": "application/json"}
 

@@ -7,22 +7,25 @@ lapses may lose the slot to somebody else, and may still answer while nobody has
 Writers lock one annotator, then tasks, and wait for a task only while they hold no other; `mark`, `withdraw` and
 `Store.judge_again` wait for several, in the order of their numbers. Where posteriors decide, a task has one slot more
 than it has answers, until it is settled.
+
+Every claim and every answer goes through here, so the statements are built once: SQLAlchemy takes longer to build one
+than SQLite takes to run it. Functions that change a task expect it to be locked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import JSON, ColumnElement, Connection, Row, String, and_, bindparam, cast, func, insert, select, update
 
-from tagweave.annotate import questions, slots
-from tagweave.annotate.database import judgements, labels, tasks
-from tagweave.annotate.questions import Asked, candidates_of
-from tagweave.annotate.slots import WITH_SLOTS
-from tagweave.annotate.task import Admission, AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Settings, Status
+from tagweave.annotate.database import annotators, assignments, judgements, labels, tasks
+from tagweave.annotate.questions import ASKED, Asked, answer_in, asked, candidates_of, read
+from tagweave.annotate.reliability import GivenAnswer
+from tagweave.annotate.rules import ONCE, Admission, Settings, TaskOutcome, aggregate
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Status
 from tagweave.errors import TagweaveError
 
 
@@ -54,6 +57,306 @@ class Receipt(NamedTuple):
     gold: Answer | None  # the right answer to a simulated task of the training phase
 
 
+WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
+"""Purposes whose tasks have slots; every annotator may answer the others."""
+
+_TASK: Any = bindparam("this_task")
+_ANNOTATOR: Any = bindparam("this_annotator")
+_NOW: Any = bindparam("now")
+_THIS_TASK = tasks.c.id == _TASK
+_OURS = and_(assignments.c.task == _TASK, assignments.c.annotator == _ANNOTATOR)
+_JUDGED = and_(judgements.c.task == _TASK, judgements.c.annotator == _ANNOTATOR)
+
+_LOCK_ANNOTATOR = select(annotators.c.admitted).where(annotators.c.id == _ANNOTATOR).with_for_update(key_share=True)
+_LOCK_TASK = ASKED.where(_THIS_TASK).with_for_update(key_share=True, of=tasks)
+
+
+def lock_annotator(connection: Connection, number: int) -> bool | None:
+    """Lock an annotator against other transactions. Returns whether they are admitted; `None` if there is none."""
+    row = connection.execute(_LOCK_ANNOTATOR, {"this_annotator": number}).one_or_none()
+    return None if row is None else row.admitted is not None
+
+
+def admit(connection: Connection, number: int, now: float) -> None:
+    """End the training phase of an annotator."""
+    is_new = (annotators.c.id == number) & annotators.c.admitted.is_(None)
+    connection.execute(update(annotators).where(is_new).values(admitted=now))
+
+
+def lock_task(connection: Connection, number: int) -> Asked | None:
+    """Lock a task, waiting if need be, and read it."""
+    row = connection.execute(_LOCK_TASK, {"this_task": number}).one_or_none()
+    return None if row is None else asked(row)
+
+
+_ASSIGNMENT = select(assignments).where(_OURS)
+
+
+def assignment_of(connection: Connection, number: int, annotator: int) -> Row[Any] | None:
+    """Return the current or former assignment of a task to an annotator."""
+    return connection.execute(_ASSIGNMENT, {"this_task": number, "this_annotator": annotator}).one_or_none()
+
+
+_IS_LAPSED = and_(assignments.c.expires < _NOW, assignments.c.slot.is_not(None))
+_LAPSED = select(assignments.c.task).where(_IS_LAPSED)
+_TRY_TO_LOCK = select(tasks.c.id).where(_THIS_TASK).with_for_update(key_share=True, skip_locked=True)
+_LAPSE = update(assignments).where(_IS_LAPSED, assignments.c.task == _TASK).values(slot=None)
+_FREE = (
+    update(tasks).where(_THIS_TASK, tasks.c.status == Status.OPEN).values(free=tasks.c.free + bindparam("more_slots"))
+)
+
+
+def free_lapsed(connection: Connection, now: float) -> None:
+    """Free the slots whose leases have lapsed, unless others have locked their tasks."""
+    for number in {*connection.execute(_LAPSED, {"now": now}).scalars()}:
+        this = {"this_task": number}
+        if connection.execute(_TRY_TO_LOCK, this).one_or_none() is not None:
+            lapsed = connection.execute(_LAPSE, {"now": now, **this}).rowcount
+            connection.execute(_FREE, {"more_slots": lapsed, **this})
+
+
+_FREE_TASK = ASKED.where(_THIS_TASK, tasks.c.free > 0)
+_LOCK_FREE = {
+    wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait, of=tasks) for wait in (False, True)
+}
+_TAKEN = select(func.aggregate_strings(cast(assignments.c.slot, String), ",")).where(assignments.c.task == _TASK)
+_TAKE = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1).returning(_TAKEN.scalar_subquery())
+
+
+def take_slot(connection: Connection, number: int, wait: bool) -> tuple[Asked, int] | None:
+    """Take the lowest free slot of a task; `None` if there is none or, unless `wait`, if others hold the lock."""
+    this = {"this_task": number}
+    row = connection.execute(_LOCK_FREE[wait], this).one_or_none()
+    if row is None:
+        return None
+    numbers = connection.execute(_TAKE, this).scalar_one()  # after locking, or it might be out of date; `None` for none
+    taken = {*map(int, numbers.split(","))} if numbers else set()
+    return asked(row), min({*range(row.wanted)} - taken)
+
+
+_HELD = (
+    select(tasks.c.id, assignments.c.slot, tasks.c.wanted)
+    .join_from(assignments, tasks)
+    .where(assignments.c.annotator == _ANNOTATOR, assignments.c.expires.is_not(None))
+    .where(tasks.c.purpose != Purpose.CONCORDANCE)
+    .order_by(assignments.c.leased.desc())
+)
+_RETAKE = update(assignments).where(_OURS).values(slot=bindparam("new_slot"))
+
+
+def held_task(connection: Connection, annotator: int) -> int | None:
+    """Return the latest task handed to an annotator that they may still answer."""
+    for number, slot, wanted in connection.execute(_HELD, {"this_annotator": annotator}).all():
+        if slot is not None or wanted == 0:
+            return int(number)
+        if (taken := take_slot(connection, number, wait=False)) is not None:
+            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_slot": taken[1]})
+            return int(number)
+    return None
+
+
+_LEASE = insert(assignments)
+_EXTEND = (
+    update(assignments)
+    .where(_OURS)
+    .values(
+        leased=func.coalesce(bindparam("new_leased", type_=assignments.c.leased.type), assignments.c.leased),
+        expires=bindparam("new_expires"),
+        candidates=bindparam("new_candidates", type_=JSON),
+        model=bindparam("new_model"),
+    )
+    .returning(assignments.c.leased)
+)
+
+
+def hand_out(
+    connection: Connection, question: Asked, annotator: int, slot: int | None, now: float, expires: float
+) -> None:
+    """Hand a task to an annotator for the first time, and record the candidates shown."""
+    shown = {"candidates": question.task.candidates, "model": question.task.model}
+    row = {"task": question.id, "annotator": annotator, "slot": slot, "leased": now, "expires": expires, **shown}
+    connection.execute(_LEASE, row)
+
+
+def hand_out_again(
+    connection: Connection, question: Asked, annotator: int, leased: float | None, expires: float
+) -> float:
+    """Hand a task to an annotator again. The lease begins at `leased`, or else when it first did; returns that time."""
+    shown = {"new_candidates": question.task.candidates, "new_model": question.task.model}
+    times = {"new_leased": leased, "new_expires": expires}
+    ours = {"this_task": question.id, "this_annotator": annotator}
+    return float(connection.execute(_EXTEND, {**ours, **times, **shown}).scalar_one())
+
+
+_ANSWERED = update(assignments).where(_OURS).values(expires=None, slot=bindparam("new_slot"))
+_APPEND = insert(judgements).values(
+    revision=select(func.count()).select_from(judgements).where(_JUDGED).scalar_subquery(),
+    task=_TASK,
+    annotator=_ANNOTATOR,
+    **{
+        name: bindparam(f"new_{name}", type_=judgements.c[name].type)
+        for name in ("withdrawn", "slot", "kind", "label", "candidates", "model", "started", "ended")
+    },
+)
+
+
+def record_answer(
+    connection: Connection, row: Row[Any], given: Answer, slot: int | None, started: float, ended: float
+) -> None:
+    """Record an answer given in a slot."""
+    ours = {"this_task": row.task, "this_annotator": row.annotator, "new_slot": slot}
+    connection.execute(_ANSWERED, ours)
+    _append(connection, row, given, withdrawn=False, slot=slot, started=started, ended=ended)
+
+
+def record_withdrawal(connection: Connection, row: Row[Any], given: Answer, now: float) -> None:
+    """Record that an answer is withdrawn."""
+    _append(connection, row, given, withdrawn=True, slot=row.slot, started=now, ended=now)
+
+
+def _append(connection: Connection, row: Row[Any], given: Answer, **new: Any) -> None:
+    new |= {"kind": given.kind, "label": given.text, "candidates": row.candidates, "model": row.model}
+    ours = {"this_task": row.task, "this_annotator": row.annotator}
+    connection.execute(_APPEND, {**ours, **{f"new_{name}": value for name, value in new.items()}})
+
+
+_LAST = select(judgements).where(_JUDGED).order_by(judgements.c.revision.desc()).limit(1)
+
+
+def standing(connection: Connection, number: int, annotator: int) -> Answer | None:
+    """Return the standing answer of an annotator."""
+    row = connection.execute(_LAST, {"this_task": number, "this_annotator": annotator}).one_or_none()
+    return None if row is None or row.withdrawn else answer_in(row.kind, row.label)
+
+
+_LATEST = select(func.coalesce(func.max(judgements.c.id), 0)).where(judgements.c.annotator == _ANNOTATOR)
+
+
+def latest(connection: Connection, annotator: int) -> int:
+    """Return the number of an annotator's last judgement, an answer or an undo; 0 if there is none."""
+    return int(connection.execute(_LATEST, {"this_annotator": annotator}).scalar_one())
+
+
+_LATER = judgements.alias()
+_IS_LAST = ~(
+    select(_LATER.c.id)
+    .where(_LATER.c.task == judgements.c.task, _LATER.c.annotator == _ANNOTATOR)
+    .where(_LATER.c.revision > judgements.c.revision)
+    .exists()
+)
+_LAST_ANSWERED = (
+    select(judgements.c.task)
+    .where(judgements.c.annotator == _ANNOTATOR, ~judgements.c.withdrawn, _IS_LAST)
+    .order_by(judgements.c.id.desc())
+    .limit(bindparam("window"))
+)
+
+
+def last_answered(connection: Connection, annotator: int, count: int) -> list[int]:
+    """Return the tasks of an annotator's last standing answers, at most `count`, the latest first."""
+    limits = {"this_annotator": annotator, "window": count}
+    return [*connection.execute(_LAST_ANSWERED, limits).scalars()]
+
+
+_GIVEN = (
+    select(
+        assignments.c.slot,
+        assignments.c.annotator,
+        judgements.c.withdrawn,
+        judgements.c.kind,
+        judgements.c.label,
+        tasks.c.wanted,
+        tasks.c.gain,
+    )
+    .join_from(assignments, tasks)
+    .outerjoin(
+        judgements, and_(judgements.c.task == assignments.c.task, judgements.c.annotator == assignments.c.annotator)
+    )
+    .where(assignments.c.task == _TASK, assignments.c.slot.is_not(None))
+    .order_by(judgements.c.revision)
+)
+_SETTLED = ("status", "kind", "label", "settled", "wanted", "free", "gain")
+_SETTLE = update(tasks).where(_THIS_TASK).values({name: bindparam(f"new_{name}") for name in _SETTLED})
+
+
+def settle(connection: Connection, question: Asked, now: float, settings: Settings) -> Status:
+    """Update the status of a task and the number of its free slots after an answer or an undo."""
+    if question.task.purpose not in WITH_SLOTS or question.status is Status.ADJUDICATED:
+        return question.status
+    rows = connection.execute(_GIVEN, {"this_task": question.id}).all()
+    slots = {row.slot: (row.annotator, None if row.withdrawn else answer_in(row.kind, row.label)) for row in rows}
+    outcome = _judged(question.task, slots, rows[0].gain, settings)
+    is_open = outcome.status is Status.OPEN
+    # a slot that is taken stays
+    wanted = max(outcome.wanted, 1 + max(slots) if settings.posterior_of(question.task) else rows[0].wanted)
+    if is_open and question.status is Status.OPEN and (wanted, outcome.gain) == (rows[0].wanted, rows[0].gain):
+        return Status.OPEN  # nothing changes, as with any first answer
+    new = {
+        "this_task": question.id,
+        "new_status": outcome.status,
+        "new_kind": outcome.answer.kind if outcome.answer else None,
+        "new_label": outcome.answer.text if outcome.answer else None,
+        "new_settled": None if is_open else now,
+        "new_wanted": wanted,
+        "new_free": wanted - len(slots) if is_open else 0,
+        "new_gain": outcome.gain,
+    }
+    connection.execute(_SETTLE, new)
+    return outcome.status
+
+
+_REGAIN = update(tasks).where(_THIS_TASK).values(gain=bindparam("new_gain"))
+
+
+def settle_again(connection: Connection, number: int, now: float, settings: Settings) -> None:
+    """Judge an open task by the rule as it is now: its outcome, or what another answer is expected to gain."""
+    question = lock_task(connection, number)
+    if question is None or question.status is not Status.OPEN or not settings.posterior_of(question.task):
+        return
+    if connection.execute(_GIVEN, {"this_task": number}).first() is not None:
+        settle(connection, question, now, settings)
+    else:
+        new = {"this_task": number, "new_gain": _judged(question.task, {}, 0.0, settings).gain}
+        connection.execute(_REGAIN, new)
+
+
+def _judged(
+    task: AnnotationTask, slots: Mapping[int, tuple[int, Answer | None]], gain: float, settings: Settings
+) -> TaskOutcome:
+    """Judge the answers by slot."""
+    if (posterior := settings.posterior_of(task)) is not None:
+        given = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
+        return posterior.judged(task.guideline, task.candidates, given)
+    rule = settings.rule if task.purpose is Purpose.REAL else ONCE
+    answers = [slots.get(slot, (0, None))[1] for slot in range(rule.first + rule.more)]
+    return aggregate(answers, rule)._replace(gain=gain)
+
+
+def _statement(purpose: Purpose, order: ColumnElement[float]) -> Any:
+    mine = select(assignments.c.task).where(assignments.c.task == tasks.c.id, assignments.c.annotator == _ANNOTATOR)
+    is_wanted = tasks.c.free > 0 if purpose in WITH_SLOTS else tasks.c.wanted == 0
+    return (
+        select(tasks.c.id)
+        .where(tasks.c.purpose == purpose, tasks.c.status == Status.OPEN, is_wanted, ~mine.exists())
+        .order_by(order.desc(), tasks.c.id)
+        .limit(bindparam("window"))
+    )
+
+
+_MOST_UNCERTAIN = {purpose: _statement(purpose, tasks.c.uncertainty) for purpose in Purpose}
+_MOST_GAIN = _statement(Purpose.REAL, tasks.c.gain)
+
+
+def most_uncertain(connection: Connection, annotator: int, purpose: Purpose, settings: Settings) -> list[int]:
+    """Return the numbers of the most uncertain tasks that an annotator may get and has never had.
+
+    Where posteriors decide, these are the real tasks whose next answer is expected to gain most.
+    """
+    by_gain = settings.posterior is not None and purpose is Purpose.REAL
+    limits = {"this_annotator": annotator, "window": settings.window}
+    return [*connection.execute(_MOST_GAIN if by_gain else _MOST_UNCERTAIN[purpose], limits).scalars()]
+
+
 @dataclass
 class Desk:
     """Hands out tasks to one annotator, whom it locks, and takes their answers, in one transaction.
@@ -68,7 +371,7 @@ class Desk:
     random: Random
 
     def __post_init__(self) -> None:
-        is_admitted = slots.lock_annotator(self.connection, self.annotator)
+        is_admitted = lock_annotator(self.connection, self.annotator)
         if is_admitted is None:
             raise RefusedError("you are no annotator of this store")
         self._is_admitted = is_admitted or self.settings.admission is None
@@ -79,7 +382,7 @@ class Desk:
         Annotators who are not admitted get simulated tasks. All others get real tasks, drawn from the most uncertain
         ones, with planted gold in between. Raises ContendedError if others are taking the tasks that are left.
         """
-        if (number := slots.held(self.connection, self.annotator)) is not None:
+        if (number := held_task(self.connection, self.annotator)) is not None:
             return self._again(number, None)
         purposes = [Purpose.REAL] if self._is_admitted else [Purpose.TRAINING]
         if self._is_admitted and self.random.random() < self.settings.gold_share:
@@ -96,13 +399,13 @@ class Desk:
             raise RefusedError("this task was not given to you")
         gold = question.task.gold if question.task.purpose is Purpose.TRAINING else None
         if row.expires is None:
-            if slots.standing(self.connection, number, self.annotator) != answer:
+            if standing(self.connection, number, self.annotator) != answer:
                 raise RefusedError("this task was answered before")
             return Receipt(question.status, gold)
         status = self._record(question, row, answer, started)
         admission = self.settings.admission
         if gold is not None and admission and is_passed(results(self.connection, self.annotator), admission):
-            slots.admit(self.connection, self.annotator, self.now)
+            admit(self.connection, self.annotator, self.now)
             self._is_admitted = True
         return Receipt(status, gold)
 
@@ -113,20 +416,20 @@ class Desk:
 
     def withdraw(self, seen: int, count: int) -> list[Lease]:
         """Do the work of `Store.undo`."""
-        numbers = slots.last_answered(self.connection, self.annotator, count)
+        numbers = last_answered(self.connection, self.annotator, count)
         if len(numbers) < count:
             raise RefusedError("there is nothing to undo")
-        if slots.latest(self.connection, self.annotator) != seen:
+        if latest(self.connection, self.annotator) != seen:
             raise RefusedError("it is undone already, or you have answered since")
         return [self._withdraw_one(number) for number in sorted(numbers)]
 
     def _choose(self, purpose: Purpose) -> tuple[Asked, int | None] | None:
         """Choose one of the most uncertain tasks, at random, and take a slot of it if it has slots."""
-        numbers = slots.most_uncertain(self.connection, self.annotator, purpose, self.settings)
+        numbers = most_uncertain(self.connection, self.annotator, purpose, self.settings)
         for number in self.random.sample(numbers, len(numbers)):
             if purpose not in WITH_SLOTS:
                 return self._read(number), None
-            if (taken := slots.take_slot(self.connection, number, wait=False)) is not None:
+            if (taken := take_slot(self.connection, number, wait=False)) is not None:
                 return taken
         if numbers:
             raise ContendedError("all tasks are locked")
@@ -134,33 +437,33 @@ class Desk:
 
     def _lease(self, question: Asked, slot: int | None) -> Lease:
         expires = self.now + self.settings.lease
-        slots.lease(self.connection, question, self.annotator, slot, self.now, expires)
+        hand_out(self.connection, question, self.annotator, slot, self.now, expires)
         return Lease(question.id, question.task, self.now, expires)
 
     def _again(self, number: int, leased: float | None) -> Lease:
         question, expires = self._read(number), self.now + self.settings.lease
-        leased = slots.extend(self.connection, question, self.annotator, leased, expires)
+        leased = hand_out_again(self.connection, question, self.annotator, leased, expires)
         return Lease(number, question.task, leased, expires)
 
     def _read(self, number: int) -> Asked:
-        question = questions.read(self.connection, number)
+        question = read(self.connection, number)
         assert question is not None  # noqa: S101  # tasks are never deleted
         return question
 
     def _given(self, number: int) -> tuple[Asked | None, Row[Any] | None]:
         """Lock a task; return it and its assignment to the annotator."""
-        return slots.lock_task(self.connection, number), slots.assignment(self.connection, number, self.annotator)
+        return lock_task(self.connection, number), assignment_of(self.connection, number, self.annotator)
 
     def _mark_one(self, number: int, answer: Answer) -> bool:
         question, row = self._given(number)
         if question is None or question.task.purpose is not Purpose.CONCORDANCE:
             raise RefusedError("this task is none of a concordance")
         if row is None:
-            if (taken := slots.take_slot(self.connection, number, wait=True)) is None:
+            if (taken := take_slot(self.connection, number, wait=True)) is None:
                 return False
             self._lease(question, taken[1])
-            row = slots.assignment(self.connection, number, self.annotator)
-        elif row.expires is None and slots.standing(self.connection, number, self.annotator) == answer:
+            row = assignment_of(self.connection, number, self.annotator)
+        elif row.expires is None and standing(self.connection, number, self.annotator) == answer:
             return True
         assert row is not None  # noqa: S101  # it was there, or has just been inserted
         try:
@@ -174,21 +477,21 @@ class Desk:
         check(self.connection, question.task, candidates_of(row.candidates), answer)
         slot = row.slot
         if slot is None and question.task.purpose in WITH_SLOTS:
-            if (taken := slots.take_slot(self.connection, question.id, wait=True)) is None:
+            if (taken := take_slot(self.connection, question.id, wait=True)) is None:
                 raise _TakenError("this task has gone to somebody else")
             slot = taken[1]
-        slots.answer(self.connection, row, answer, slot, min(max(started, row.leased), self.now), self.now)
-        return slots.settle(self.connection, question, self.now, self.settings)
+        record_answer(self.connection, row, answer, slot, min(max(started, row.leased), self.now), self.now)
+        return settle(self.connection, question, self.now, self.settings)
 
     def _withdraw_one(self, number: int) -> Lease:
         question, row = self._given(number)
-        answer = slots.standing(self.connection, number, self.annotator)
+        answer = standing(self.connection, number, self.annotator)
         is_final = question and (question.status is Status.ADJUDICATED or question.task.purpose is Purpose.TRAINING)
         if question is None or row is None or answer is None or is_final:
             raise RefusedError("this answer can no longer be undone")
-        slots.withdraw(self.connection, row, answer, self.now)
+        record_withdrawal(self.connection, row, answer, self.now)
         lease = self._again(number, self.now)
-        slots.settle(self.connection, question, self.now, self.settings)
+        settle(self.connection, question, self.now, self.settings)
         return lease
 
 

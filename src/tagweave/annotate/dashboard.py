@@ -17,9 +17,9 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from tagweave.annotate.page_request import FieldError, PageRequest
-from tagweave.annotate.questions import ModelVersion
-from tagweave.annotate.record import Vote
-from tagweave.annotate.task import Answer, Asks, Purpose, Rule, Status
+from tagweave.annotate.rules import Rule
+from tagweave.annotate.store import ModelVersion, Vote
+from tagweave.annotate.task import Answer, Asks, Purpose, Status
 from tagweave.sources.agreement import nominal_alpha
 
 AnswerPair = tuple[Answer, Answer]

@@ -332,13 +332,6 @@ class Database:
         self.engine.dispose()
 
 
-class StorePart:
-    """A part of a store: methods on some of its tables; each method is one transaction."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database, self._clock = database, clock
-
-
 def insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
     """Insert the rows that violate no uniqueness constraint of the table, and return their number."""
     if not rows:

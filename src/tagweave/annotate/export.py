@@ -18,9 +18,9 @@ from typing import IO, Any
 import numpy as np
 
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.record import Judgement, standing
-from tagweave.annotate.store import Store
-from tagweave.annotate.task import NOT_A_WORD, AnnotationTask, Answer, Asks, Kind, Rule, Status, span_votes
+from tagweave.annotate.rules import Rule, span_votes
+from tagweave.annotate.store import Judgement, Store, standing
+from tagweave.annotate.task import NOT_A_WORD, AnnotationTask, Answer, Asks, Kind, Status
 from tagweave.corpus.candidates import with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written

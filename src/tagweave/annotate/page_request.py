@@ -1,29 +1,31 @@
-"""Requests to pages: the site that pages share, the fields of forms, sessions and refusals.
+"""Requests to pages: the site that pages share, the fields of forms, sessions in signed cookies, and refusals.
 
 Pages are functions from a page request to a response.
 """
 
 from __future__ import annotations
 
+import hmac
 import logging
 import math
+import secrets
+import threading
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from tagweave.annotate import access
-from tagweave.annotate.access import COOKIE, Attempts, Session, Sessions
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.store import Annotator, Store
 from tagweave.annotate.task import Answer, Kind, Purpose, Status, label
@@ -89,6 +91,105 @@ def parse(encoded: bytes) -> Fields:
     if any("\0" in name or "\0" in value for name, value in pairs):
         raise FieldError("found a NUL character, expected text")
     return Fields(pairs)
+
+
+WINDOW = 300.0
+"""Seconds."""
+
+
+class Attempts:
+    """Counts attempts by key in a sliding window of seconds, in memory of one process.
+
+    An attempt counts before its success is known, so simultaneous ones gain nothing. Above `most_keys`, keys past the
+    window are forgotten.
+    """
+
+    def __init__(
+        self, window: float = WINDOW, clock: Callable[[], float] = time.monotonic, most_keys: int = 10_000
+    ) -> None:
+        self._window, self._clock, self._most_keys = window, clock, most_keys
+        self._times: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, limits: Mapping[str, int]) -> bool:
+        """Count an attempt and return True, or return False if a key has reached its number in `limits`."""
+        with self._lock:
+            now = self._clock()
+            if len(self._times) > self._most_keys:
+                self._times = {key: times for key, times in self._times.items() if times[-1] > now - self._window}
+            if any(self._count(key, now) >= limit for key, limit in limits.items()):
+                return False
+            for key in limits:
+                self._times.setdefault(key, deque()).append(now)
+            return True
+
+    def give_back(self, limits: Mapping[str, int]) -> None:
+        """Do not count the last attempt after all: the password was right."""
+        with self._lock:
+            for key in limits:
+                if times := self._times.get(key):
+                    times.pop()
+                    if not times:
+                        del self._times[key]
+
+    def _count(self, key: str, now: float) -> int:
+        times = self._times.get(key)
+        while times and times[0] <= now - self._window:
+            times.popleft()
+        if times is not None and not times:
+            del self._times[key]
+        return len(times or ())
+
+
+COOKIE = "tagweave"
+LONGEST_SESSION = 14 * 24 * 3600
+"""Seconds after which a person must sign in again."""
+
+
+class Session(NamedTuple):
+    """The content of a cookie: who is signed in, their session epoch then, and the token that forms must carry."""
+
+    annotator: int | None
+    epoch: int
+    token: str
+
+
+class Sessions:
+    """Writes and reads signed cookies; the store keeps the key."""
+
+    def __init__(self, store: Store) -> None:
+        key = store.keep("key of cookies", lambda: secrets.token_urlsafe(32))
+        self._signer = URLSafeTimedSerializer(key, salt="session")
+
+    def write(self, response: Response, session: Session, is_secure: bool) -> None:
+        """Set the cookie: hidden from scripts and from other sites, and for HTTPS only if the request used it."""
+        value = self._signer.dumps(list(session))
+        response.set_cookie(COOKIE, value, LONGEST_SESSION, httponly=True, samesite="lax", secure=is_secure)
+
+    def read(self, cookie: str | None) -> Session | None:
+        """Return the session of a cookie; `None` if there is no cookie, or it is forged or too old."""
+        if not cookie:
+            return None
+        try:
+            return Session(*self._signer.loads(cookie, max_age=LONGEST_SESSION))
+        except (BadSignature, TypeError):
+            return None
+
+
+def new_session(annotator: Annotator | None = None) -> Session:
+    """Return a session with a new token, for an annotator who has just signed in, or for nobody."""
+    token = secrets.token_urlsafe(24)
+    return Session(None, 0, token) if annotator is None else Session(annotator.id, annotator.session_epoch, token)
+
+
+FIELD = "csrf"
+HEADER = "x-csrf-token"
+
+
+def is_ours(session: Session | None, fields: Mapping[str, str], headers: Mapping[str, str]) -> bool:
+    """Return whether a form or its headers have the CSRF token of the session."""
+    given = headers.get(HEADER) or fields.get(FIELD, "")
+    return session is not None and hmac.compare_digest(session.token.encode(), given.encode())
 
 
 HERE = Path(__file__).parent
@@ -218,14 +319,14 @@ def _answer(page: Page, role: str | None, request: Request, is_form: bool, body:
         person = site.store.annotator(cookie.annotator)
         if person and person.session_epoch != cookie.epoch:  # their sessions have been ended since
             person = None
-    session = cookie if cookie and (person or cookie.annotator is None) else access.new()
+    session = cookie if cookie and (person or cookie.annotator is None) else new_session()
     page_request = PageRequest(site, request, session, person, Fields())
     try:
         page_request = PageRequest(site, request, session, person, parse(body))
         # before the token is checked, which belongs to a session that is over
         if role and person is None and (is_form or page_request.wants_json):
             raise HTTPException(401, "Please sign in.")
-        if is_form and not access.is_ours(cookie and session, page_request.fields, request.headers):
+        if is_form and not is_ours(cookie and session, page_request.fields, request.headers):
             raise HTTPException(403, "This form is from another session. Go back, reload the page, and try again.")
         if role == "curator" and person and person.role != role:
             raise HTTPException(403, "This page is for curators.")
@@ -245,7 +346,7 @@ def refusal_outside(request: Request, error: Exception) -> Response:
     status, headers = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
     LOG.warning("refused: %s %r: %d", request.method, request.url.path, status)
     site: Site = request.app.state.site
-    page_request = PageRequest(site, request, access.new(), None, Fields())
+    page_request = PageRequest(site, request, new_session(), None, Fields())
     reason = error.detail if isinstance(error, HTTPException) else "Something went wrong. Your last answer may be lost."
     response = page_request.page("refusal", status, reason)
     response.headers.update(headers or {})

@@ -1,33 +1,21 @@
-"""Tasks, their sentences, the labels of guidelines and models as rows of the store: added, ranked and read."""
+"""Tasks and their sentences as rows of the store: added, ranked and read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, case, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, case, select, update
 
-from tagweave.annotate.database import Database, StorePart, insert_new, judgements, labels, models, sentences, tasks
-from tagweave.annotate.task import (
-    ONCE,
-    AnnotationTask,
-    Answer,
-    Asks,
-    Candidate,
-    Purpose,
-    Ranking,
-    Settings,
-    Status,
-    answer_of,
-)
+from tagweave.annotate.database import insert_new, judgements, labels, sentences, tasks
+from tagweave.annotate.rules import ONCE, Settings
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, Ranking, Status, answer_of
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 
-_MANY = 500  # rows of one statement
-_FRESH = 10.0  # seconds for which labels are cached: every page of tasks shows them all
+MANY = 500  # rows of one statement
 
 
 class Asked(NamedTuple):
@@ -45,122 +33,12 @@ class Asked(NamedTuple):
         return self.task.sentence.location, self.task.sentence.forms
 
 
-class ModelVersion(NamedTuple):
-    """A trained model."""
-
-    version: int
-    path: str
-    trained: float
-    judgement: int  # the last one it was trained on
-    minutes: float  # of annotation up to that judgement
-    accuracy: float | None  # on development data
-
-
-class Questions(StorePart):
-    """The tasks, labels and models of a store."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        super().__init__(database, clock)
-        self._labels: dict[str, tuple[float, dict[str, str]]] = {}
-
-    def task(self, number: int) -> Asked | None:
-        """Return one task."""
-        with self._database.reading() as connection:
-            return read(connection, number)
-
-    def tasks(self, status: Status, purpose: Purpose = Purpose.REAL, after: int = 0, limit: int = _MANY) -> list[Asked]:
-        """Return tasks of a status with numbers above `after`, by number. `DROPPED` ones are for the curator."""
-        wanted = (tasks.c.status == status) & (tasks.c.purpose == purpose) & (tasks.c.id > after)
-        with self._database.reading() as connection:
-            return [asked(row) for row in connection.execute(ASKED.where(wanted).order_by(tasks.c.id).limit(limit))]
-
-    def task_pages(self, status: Status, size: int = _MANY) -> Iterator[list[Asked]]:
-        """Yield all real tasks of a status, by number, `size` at a time; others may change them between two pages."""
-        after = 0
-        while page := self.tasks(status, after=after, limit=size):
-            yield page
-            after = page[-1].id
-
-    def look_up(self, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
-        """Return the tasks as they are in the store; `None` for those it does not have."""
-        with self._database.reading() as connection:
-            return look_up(connection, wanted)
-
-    def counts(self) -> dict[tuple[Purpose, Status], int]:
-        """Return the number of tasks by purpose and status."""
-        counted = select(tasks.c.purpose, tasks.c.status, func.count()).group_by(tasks.c.purpose, tasks.c.status)
-        with self._database.reading() as connection:
-            rows = connection.execute(counted).all()
-        return {(Purpose(purpose), Status(status)): number for purpose, status, number in rows}
-
-    def add_labels(self, guideline: str, notes: Mapping[str, str]) -> int:
-        """Add the labels that are new to a guideline, each with a note for annotators, and return their number."""
-        with self._database.writing() as connection:
-            first = len(_labels(connection, guideline))
-            rows = [
-                {"guideline": guideline, "label": label, "note": note, "rank": rank}
-                for rank, (label, note) in enumerate(notes.items(), first)
-            ]
-            count = insert_new(connection, labels, rows)
-        self._labels.clear()
-        return count
-
-    def guidelines(self) -> list[str]:
-        """Return the guidelines that have labels, by name."""
-        chosen = select(labels.c.guideline).distinct().order_by(labels.c.guideline)
-        with self._database.reading() as connection:
-            return list(connection.execute(chosen).scalars())
-
-    def task_guidelines(self) -> list[str]:
-        """Return the guidelines of all tasks, by name."""
-        with self._database.reading() as connection:
-            return list(connection.execute(select(tasks.c.guideline).distinct().order_by(tasks.c.guideline)).scalars())
-
-    def labels(self, guideline: str) -> dict[str, str]:
-        """Return the labels of a guideline and their notes, in the order in which they were added.
-
-        Labels that another process adds appear some seconds later.
-        """
-        when, notes = self._labels.get(guideline, (-_FRESH, {}))
-        if time.monotonic() - when >= _FRESH:
-            when = time.monotonic()
-            with self._database.reading() as connection:
-                notes = _labels(connection, guideline)
-            self._labels[guideline] = when, notes
-        return notes
-
-    def change_note(self, guideline: str, label: str, note: str) -> None:
-        """Change the note of a label."""
-        this = (labels.c.guideline == guideline) & (labels.c.label == label)
-        with self._database.writing() as connection:
-            connection.execute(update(labels).where(this).values(note=note))
-        self._labels.clear()
-
-    def add_model(self, path: str, judgement: int, minutes: float, accuracy: float | None = None) -> int:
-        """Add a model trained on the judgements up to `judgement`, made in `minutes`; return its version."""
-        row = {"path": path, "judgement": judgement, "minutes": minutes, "accuracy": accuracy}
-        new = insert(models).values(**row, trained=self._clock()).returning(models.c.version)
-        with self._database.writing() as connection:
-            return int(connection.execute(new).scalar_one())
-
-    def measured(self, version: int, judgement: int, minutes: float, accuracy: float | None) -> None:
-        """Store what a model that was added before turned out to be; the arguments are those of `add_model`."""
-        new = {"judgement": judgement, "minutes": minutes, "accuracy": accuracy}
-        with self._database.writing() as connection:
-            connection.execute(update(models).where(models.c.version == version).values(**new))
-
-    def models(self) -> list[ModelVersion]:
-        """Return all models, the oldest first."""
-        with self._database.reading() as connection:
-            return [ModelVersion(*row) for row in connection.execute(select(models).order_by(models.c.version))]
-
-
 def put_tasks(connection: Connection, new: Iterable[AnnotationTask], settings: Settings) -> int:
     """Add the tasks that are new, and return their number."""
     new = list(new)
     numbers = _put_sentences(connection, [task.sentence for task in new])
     rows = [_task_row(task, number, settings) for task, number in zip(new, numbers, strict=True)]
-    return sum(insert_new(connection, tasks, rows[i : i + _MANY]) for i in range(0, len(rows), _MANY))
+    return sum(insert_new(connection, tasks, rows[i : i + MANY]) for i in range(0, len(rows), MANY))
 
 
 def look_up(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
@@ -177,8 +55,8 @@ def look_up(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[As
 def _put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
     """Add the sentences that are new, and return the numbers of all. Location and forms identify a sentence."""
     all_numbers: list[int] = []
-    for begin in range(0, len(new), _MANY):
-        rows = [_sentence_row(sentence) for sentence in new[begin : begin + _MANY]]
+    for begin in range(0, len(new), MANY):
+        rows = [_sentence_row(sentence) for sentence in new[begin : begin + MANY]]
         insert_new(connection, sentences, list({row["digest"]: row for row in rows}.values()))
         digests = {row["digest"] for row in rows}
         known = select(sentences.c.digest, sentences.c.id).where(sentences.c.digest.in_(digests))
@@ -229,7 +107,8 @@ def read(connection: Connection, number: int) -> Asked | None:
     return None if row is None else asked(row)
 
 
-def _labels(connection: Connection, guideline: str) -> dict[str, str]:
+def labels_of(connection: Connection, guideline: str) -> dict[str, str]:
+    """Return the labels of a guideline and their notes, in the order in which they were added."""
     mine = select(labels.c.label, labels.c.note).where(labels.c.guideline == guideline).order_by(labels.c.rank)
     return dict(connection.execute(mine).all())
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, Status, TaskOutcome, label
+from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, label
 from tagweave.sources.gain import gain_of_answer
 
 Floats = NDArray[np.float64]
@@ -105,10 +105,7 @@ def average(counts: Floats) -> tuple[Floats, Floats]:
     return (every + _WEIGHT * base) / (every.sum(2, keepdims=True) + _WEIGHT), accuracies
 
 
-NAME = "dawid-skene"
-"""The name of the rule."""
 _LEAST = 0.01  # of prior probability: models are sometimes sure and wrong
-_NOBODY = Confusions()
 _label = lru_cache(1 << 12)(label)
 
 
@@ -165,44 +162,6 @@ def prior(candidates: Sequence[Candidate], given: Sequence[Answer]) -> tuple[tup
 def expected_gain(found: Posterior, people: Confusions, annotator: int | None = None) -> float:
     """Return what an answer of an annotator, or of the average one, is expected to tell, in nats."""
     return float(gain_of_answer(found.probabilities, people.restricted([annotator], found.answers, found.prior)[0]))
-
-
-@dataclass(frozen=True)
-class PosteriorRule:
-    """When a task of labels is agreed on: as soon as its posterior is sure enough.
-
-    Raises ValueError for a probability that two answers could have at once, or no annotators.
-    """
-
-    sure: float = 0.95  # the least probability of the answer
-    most: int = 6  # annotators of a task; after that it is dropped
-    people: Mapping[str, Confusions] = field(default_factory=dict)  # how annotators answer, by guideline
-
-    def __post_init__(self) -> None:
-        if not 0.5 < self.sure < 1 or self.most < 1:
-            found = f"{self.sure:g} and {self.most} annotators"
-            raise ValueError(f"found {found}, expected a probability above 0.5 and below 1, and 1 annotator or more")
-
-    def confusions(self, guideline: str) -> Confusions:
-        """Return how annotators answer tasks of a guideline."""
-        return self.people.get(guideline, _NOBODY)
-
-    def gain(self, guideline: str, candidates: Sequence[Candidate]) -> float:
-        """Return the expected gain of a first answer by the average annotator, in nats."""
-        people = self.confusions(guideline)
-        return expected_gain(posterior(candidates, (), people), people)
-
-    def judged(self, guideline: str, candidates: Sequence[Candidate], given: Sequence[GivenAnswer]) -> TaskOutcome:
-        """Judge the answers to a task; as long as it is open, one more annotator is wanted."""
-        people, count = self.confusions(guideline), len(given)
-        found = posterior(candidates, given, people)
-        answer, probability = found.best
-        if given and answer is not REST and probability >= self.sure:
-            return TaskOutcome(Status.AGREED, answer, count)
-        nobody_can_tell = count > 1 and all(each.answer == CANNOT_TELL for each in given)
-        if count >= self.most or nobody_can_tell:
-            return TaskOutcome(Status.DROPPED, None, count)
-        return TaskOutcome(Status.OPEN, None, count + 1, expected_gain(found, people))
 
 
 _ITERATIONS, _TOLERANCE = 50, 1e-4

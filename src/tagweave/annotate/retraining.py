@@ -22,9 +22,9 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from tagweave.annotate import export, intake, selection
-from tagweave.annotate.questions import ModelVersion
-from tagweave.annotate.store import Store
-from tagweave.annotate.task import Settings, Status
+from tagweave.annotate.rules import Settings
+from tagweave.annotate.store import ModelVersion, Store
+from tagweave.annotate.task import Status
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.learning.progress import Lines

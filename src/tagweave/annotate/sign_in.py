@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
+import ipaddress
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
 from starlette.responses import RedirectResponse, Response
 
-from tagweave.annotate import access
-from tagweave.annotate.access import BY_ADDRESS, BY_NAME, hashed, is_right, network
-from tagweave.annotate.page_request import FieldError, PageRequest
+from tagweave.annotate.page_request import COOKIE, FieldError, PageRequest, new_session
 from tagweave.annotate.store import Annotator
 from tagweave.annotate.task import Purpose
+
+SHORTEST, LONGEST_PASSWORD = 8, 1024
+"""Characters of a password. There is an upper limit because hashing takes time."""
+
+_HASHER = PasswordHasher()  # argon2id with the defaults of the library, which RFC 9106 recommends for low memory
+_NOBODY = _HASHER.hash("nobody has this password")
+
+
+def hashed(password: str) -> str:
+    """Hash a password. Raises ValueError if it is too short or too long."""
+    if not SHORTEST <= len(password) <= LONGEST_PASSWORD:
+        raise ValueError(f"found a password of {len(password)} characters, expected {SHORTEST} to {LONGEST_PASSWORD}")
+    return _HASHER.hash(password)
+
+
+def is_right(password: str, kept: str | None) -> bool:
+    """Return whether a password has this hash. It takes as long if there is none, so that timing reveals no names."""
+    if len(password) > LONGEST_PASSWORD:
+        return False
+    try:
+        return _HASHER.verify(_NOBODY if kept is None else kept, password) and kept is not None
+    except (VerificationError, InvalidHashError, UnicodeEncodeError):
+        return False
+
+
+BY_NAME, BY_ADDRESS = 10, 100
+"""Failed attempts per name or link, and per address, within `WINDOW`. Many annotators may share an address."""
+
+
+def network(address: str) -> str:
+    """Return the part of an address that a client cannot choose: in IPv6 the network of 64 bits."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return address
+    return str(parsed.ipv4_mapped or ipaddress.ip_network((int(parsed), 64), strict=False))
+
 
 _TOO_MANY = "Too many attempts. Please wait five minutes."
 _NO_LINK = "this link is invalid, too old, or has been used"
@@ -68,7 +109,7 @@ def leave(request: PageRequest) -> Response:
     """Sign out everywhere, so that a copied cookie becomes worthless."""
     request.site.store.end_sessions(request.me.id)
     response = RedirectResponse("/sign-in", 303)
-    response.delete_cookie(access.COOKIE, httponly=True, samesite="lax")
+    response.delete_cookie(COOKIE, httponly=True, samesite="lax")
     return response
 
 
@@ -86,5 +127,5 @@ def _work(request: PageRequest) -> str:
 
 def _signed_in(request: PageRequest, person: Annotator) -> Response:
     response = RedirectResponse(_work(request), 303)
-    request.site.sessions.write(response, access.new(person), request.is_secure)
+    request.site.sessions.write(response, new_session(person), request.is_secure)
     return response

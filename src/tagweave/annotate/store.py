@@ -16,20 +16,65 @@ from __future__ import annotations
 import hashlib
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, case, func, insert, select, update
 
-from tagweave.annotate import database, slots
-from tagweave.annotate.assignment import ContendedError, Desk, Lease, Receipt
-from tagweave.annotate.database import Database, annotators, insert_new, invitations, prepare
-from tagweave.annotate.questions import Questions, look_up, put_tasks, rank
-from tagweave.annotate.record import OpenPosterior, Records, most_gain
-from tagweave.annotate.reliability import LearnedConfusions, Reliable, reliabilities
-from tagweave.annotate.task import AnnotationTask, Answer, Ranking, Settings, Status
+from tagweave.annotate import database
+from tagweave.annotate.assignment import (
+    ContendedError,
+    Desk,
+    Lease,
+    Receipt,
+    RefusedError,
+    check,
+    free_lapsed,
+    results,
+    settle_again,
+)
+from tagweave.annotate.database import (
+    Database,
+    adjudications,
+    annotators,
+    insert_new,
+    invitations,
+    judgements,
+    labels,
+    models,
+    prepare,
+    sentences,
+    tasks,
+)
+from tagweave.annotate.questions import (
+    ASKED,
+    MANY,
+    Asked,
+    answer_in,
+    asked,
+    candidates_of,
+    labels_of,
+    look_up,
+    put_tasks,
+    rank,
+    read,
+)
+from tagweave.annotate.reliability import (
+    Answered,
+    Confusions,
+    GivenAnswer,
+    LearnedConfusions,
+    Posterior,
+    Reliable,
+    confusions,
+    posterior,
+    reliabilities,
+)
+from tagweave.annotate.rules import PosteriorRule, Settings
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Ranking, Status, answer_of
 
 T = TypeVar("T")
 
@@ -39,6 +84,7 @@ LONGEST = 200
 """Characters of a name: PostgreSQL cannot look up thousands."""
 
 _LAPSES = 1.0  # seconds between two looks for lapsed leases
+_FRESH = 10.0  # seconds for which labels are cached: every page of tasks shows them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +100,111 @@ class Annotator:
     session_epoch: int  # sessions of an earlier epoch are over
 
 
-class Store(Questions, Records):
+class ModelVersion(NamedTuple):
+    """A trained model."""
+
+    version: int
+    path: str
+    trained: float
+    judgement: int  # the last one it was trained on
+    minutes: float  # of annotation up to that judgement
+    accuracy: float | None  # on development data
+
+
+class Judgement(NamedTuple):
+    """One answer of one annotator to one task, or its withdrawal."""
+
+    id: int  # numbers only grow
+    task: Asked  # as it is now
+    annotator: str
+    revision: int  # from 0; the last one of a task and annotator stands
+    withdrawn: bool  # an undo, after which no answer stands
+    slot: int | None  # the first two annotators have 0 and 1; None for tasks that everybody answers
+    answer: Answer
+    candidates: tuple[Candidate, ...]  # as they were shown, by this version of the model
+    model: int | None
+    started: float
+    ended: float
+
+
+class Vote(NamedTuple):
+    """A standing answer, as measures of agreement need it."""
+
+    task: int
+    annotator: str
+    slot: int | None
+    answer: Answer
+
+
+class Progress(NamedTuple):
+    """How much an annotator has done."""
+
+    answers: int = 0  # that stand
+    seconds: float = 0.0  # spent on judgements, from showing a task to its answer
+    gold: int = 0  # answers to planted gold
+    right: int = 0  # of these
+    judgement: int = 0  # the last one counted
+
+
+class OpenPosterior(NamedTuple):
+    """An open task, its answers, and the answer that is probably right."""
+
+    asked: Asked
+    answers: int
+    posterior: Posterior
+    gain: float
+
+
+_BEFORE = judgements.alias("before")
+_IS_GOLD = tasks.c.purpose == Purpose.GOLD
+
+
+def _change(value: Callable[[FromClause], Any]) -> Any:
+    """Sum the changes in a total over standing judgements: new value minus the old value that it replaces."""
+    new, old = (case((~row.c.withdrawn, value(row)), else_=0) for row in (judgements, _BEFORE))
+    return func.coalesce(func.sum(new - old), 0)
+
+
+def _is_right(row: FromClause) -> Any:
+    same_label = row.c.label.is_not_distinct_from(tasks.c.gold_label)
+    return case((and_(_IS_GOLD, row.c.kind == tasks.c.gold_kind, same_label), 1), else_=0)
+
+
+_SINCE = (
+    select(
+        _change(lambda _row: 1),
+        _change(lambda row: row.c.ended - row.c.started),
+        _change(lambda _row: case((_IS_GOLD, 1), else_=0)),
+        _change(_is_right),
+        func.max(judgements.c.id),
+    )
+    .select_from(
+        judgements.join(tasks).outerjoin(
+            _BEFORE,
+            and_(
+                _BEFORE.c.task == judgements.c.task,
+                _BEFORE.c.annotator == judgements.c.annotator,
+                _BEFORE.c.revision == judgements.c.revision - 1,
+            ),
+        )
+    )
+    .where(judgements.c.annotator == bindparam("annotator"), judgements.c.id > bindparam("after"))
+)
+
+
+_BY_LOCATION = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
+_PAGE = 500  # judgements read at a time
+
+
+class Store:
     """A store. `Store.open` makes one."""
 
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
-        super().__init__(database, clock)
-        self.settings, self._random, self._confusions = settings, random.Random(seed), LearnedConfusions()
+        self._database, self._clock, self.settings = database, clock, settings
+        self._random, self._confusions = random.Random(seed), LearnedConfusions()
         self._freed = -inf  # when lapsed leases were last looked for
+        self._labels: dict[str, tuple[float, dict[str, str]]] = {}
+        self._progress: dict[int, Progress] = {}
 
     @classmethod
     def open(
@@ -192,7 +336,7 @@ class Store(Questions, Records):
             for page in self.task_pages(Status.OPEN):
                 with self._database.writing() as connection:
                     for each in page:
-                        slots.settle_again(connection, each.id, self._clock(), settings)
+                        settle_again(connection, each.id, self._clock(), settings)
 
     def undo(self, annotator: int, seen: int, count: int = 1) -> list[Lease]:
         """Withdraw an annotator's last answers, all or none. They hold the tasks again, returned by number.
@@ -230,6 +374,209 @@ class Store(Questions, Records):
         with self._database.reading() as connection:
             return most_gain(connection, rule, count)
 
+    def task(self, number: int) -> Asked | None:
+        """Return one task."""
+        with self._database.reading() as connection:
+            return read(connection, number)
+
+    def tasks(self, status: Status, purpose: Purpose = Purpose.REAL, after: int = 0, limit: int = MANY) -> list[Asked]:
+        """Return tasks of a status with numbers above `after`, by number. `DROPPED` ones are for the curator."""
+        wanted = (tasks.c.status == status) & (tasks.c.purpose == purpose) & (tasks.c.id > after)
+        with self._database.reading() as connection:
+            return [asked(row) for row in connection.execute(ASKED.where(wanted).order_by(tasks.c.id).limit(limit))]
+
+    def task_pages(self, status: Status, size: int = MANY) -> Iterator[list[Asked]]:
+        """Yield all real tasks of a status, by number, `size` at a time; others may change them between two pages."""
+        after = 0
+        while page := self.tasks(status, after=after, limit=size):
+            yield page
+            after = page[-1].id
+
+    def look_up(self, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
+        """Return the tasks as they are in the store; `None` for those it does not have."""
+        with self._database.reading() as connection:
+            return look_up(connection, wanted)
+
+    def counts(self) -> dict[tuple[Purpose, Status], int]:
+        """Return the number of tasks by purpose and status."""
+        counted = select(tasks.c.purpose, tasks.c.status, func.count()).group_by(tasks.c.purpose, tasks.c.status)
+        with self._database.reading() as connection:
+            rows = connection.execute(counted).all()
+        return {(Purpose(purpose), Status(status)): number for purpose, status, number in rows}
+
+    def add_labels(self, guideline: str, notes: Mapping[str, str]) -> int:
+        """Add the labels that are new to a guideline, each with a note for annotators, and return their number."""
+        with self._database.writing() as connection:
+            first = len(labels_of(connection, guideline))
+            rows = [
+                {"guideline": guideline, "label": label, "note": note, "rank": rank}
+                for rank, (label, note) in enumerate(notes.items(), first)
+            ]
+            count = insert_new(connection, labels, rows)
+        self._labels.clear()
+        return count
+
+    def guidelines(self) -> list[str]:
+        """Return the guidelines that have labels, by name."""
+        chosen = select(labels.c.guideline).distinct().order_by(labels.c.guideline)
+        with self._database.reading() as connection:
+            return list(connection.execute(chosen).scalars())
+
+    def task_guidelines(self) -> list[str]:
+        """Return the guidelines of all tasks, by name."""
+        with self._database.reading() as connection:
+            return list(connection.execute(select(tasks.c.guideline).distinct().order_by(tasks.c.guideline)).scalars())
+
+    def labels(self, guideline: str) -> dict[str, str]:
+        """Return the labels of a guideline and their notes, in the order in which they were added.
+
+        Labels that another process adds appear some seconds later.
+        """
+        when, notes = self._labels.get(guideline, (-_FRESH, {}))
+        if time.monotonic() - when >= _FRESH:
+            when = time.monotonic()
+            with self._database.reading() as connection:
+                notes = labels_of(connection, guideline)
+            self._labels[guideline] = when, notes
+        return notes
+
+    def change_note(self, guideline: str, label: str, note: str) -> None:
+        """Change the note of a label."""
+        this = (labels.c.guideline == guideline) & (labels.c.label == label)
+        with self._database.writing() as connection:
+            connection.execute(update(labels).where(this).values(note=note))
+        self._labels.clear()
+
+    def add_model(self, path: str, judgement: int, minutes: float, accuracy: float | None = None) -> int:
+        """Add a model trained on the judgements up to `judgement`, made in `minutes`; return its version."""
+        row = {"path": path, "judgement": judgement, "minutes": minutes, "accuracy": accuracy}
+        new = insert(models).values(**row, trained=self._clock()).returning(models.c.version)
+        with self._database.writing() as connection:
+            return int(connection.execute(new).scalar_one())
+
+    def measured(self, version: int, judgement: int, minutes: float, accuracy: float | None) -> None:
+        """Store what a model that was added before turned out to be; the arguments are those of `add_model`."""
+        new = {"judgement": judgement, "minutes": minutes, "accuracy": accuracy}
+        with self._database.writing() as connection:
+            connection.execute(update(models).where(models.c.version == version).values(**new))
+
+    def models(self) -> list[ModelVersion]:
+        """Return all models, the oldest first."""
+        with self._database.reading() as connection:
+            return [ModelVersion(*row) for row in connection.execute(select(models).order_by(models.c.version))]
+
+    def adjudicate(self, curator: int, task: int, answer: Answer) -> None:
+        """Record a curator's decision on a task, which overrules annotators; the last decision stands."""
+        this = tasks.c.id == task
+        locked = select(tasks, sentences).join_from(tasks, sentences).where(this)
+        with self._database.writing() as connection:
+            role = connection.execute(select(annotators.c.role).where(annotators.c.id == curator)).scalar_one_or_none()
+            if role != "curator":
+                raise RefusedError("only a curator decides")
+            now = self._clock()
+            row = connection.execute(locked.with_for_update(key_share=True, of=tasks)).one_or_none()
+            if row is None:
+                raise RefusedError("there is no such task")
+            question = asked(row).task
+            check(connection, question, question.candidates, answer)
+            outcome = {"kind": answer.kind, "label": answer.text}
+            revision = connection.execute(select(func.count()).where(adjudications.c.task == task)).scalar_one()
+            decision = {"task": task, "curator": curator, "revision": revision, "decided": now}
+            connection.execute(insert(adjudications).values(**decision, **outcome))
+            settled = {"status": Status.ADJUDICATED, "free": 0, "settled": now, **outcome}
+            connection.execute(update(tasks).where(this).values(**settled))
+
+    def last_judgement(self) -> int:
+        """Return the number of the last judgement, 0 if there is none."""
+        with self._database.reading() as connection:
+            return int(connection.execute(select(func.coalesce(func.max(judgements.c.id), 0))).scalar_one())
+
+    def judgements(self, after: int = 0) -> Iterator[Judgement]:
+        """Yield judgements with numbers above `after`, by number, including withdrawn ones; they are read in pages."""
+        while True:
+            with self._database.reading() as connection:
+                page = _judgements(connection, judgements.c.id > after, _PAGE)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].id
+
+    def judgements_of(self, task: int) -> list[Judgement]:
+        """Return all judgements of a task, by number."""
+        with self._database.reading() as connection:
+            return _judgements(connection, judgements.c.task == task, None)
+
+    def outcomes(self, guideline: str) -> list[Asked]:
+        """Return all tasks of a guideline whose answer is known, except "can't tell", by location and span."""
+        is_known = tasks.c.status.in_([Status.AGREED, Status.ADJUDICATED]) & (tasks.c.guideline == guideline)
+        chosen = ASKED.where(is_known, tasks.c.kind != Kind.CANNOT_TELL).order_by(*_BY_LOCATION)
+        with self._database.reading() as connection:
+            return [asked(row) for row in connection.execute(chosen)]
+
+    def votes(self, purpose: Purpose = Purpose.REAL, asks: Asks = Asks.LABEL) -> list[Vote]:
+        """Return all standing answers to tasks of a purpose that ask for this, by task and slot."""
+        chosen = (
+            select(tasks.c.id, annotators.c.name, judgements.c.slot, judgements.c.kind, judgements.c.label)
+            .select_from(judgements.join(tasks).join(annotators))
+            .where(tasks.c.purpose == purpose, tasks.c.asks == asks, _stands())
+            .order_by(tasks.c.id, judgements.c.slot, judgements.c.id)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(chosen).all()
+        return [Vote(task, name, slot, answer_of(kind, text)) for task, name, slot, kind, text in rows]
+
+    def answered(self) -> list[Answered]:
+        """Return all tasks of labels with standing answers, from which reliability is learned.
+
+        The right answers of planted gold and of tasks that a curator decided are known.
+        """
+        columns = tasks.c.id, tasks.c.guideline, tasks.c.candidates, tasks.c.gold_kind, tasks.c.gold_label
+        chosen = (
+            select(*columns, tasks.c.status, tasks.c.kind, tasks.c.label)
+            .add_columns(judgements.c.annotator, judgements.c.kind.label("said_kind"), judgements.c.label.label("said"))
+            .join_from(judgements, tasks)
+            .where(tasks.c.purpose.in_([Purpose.REAL, Purpose.GOLD]), tasks.c.asks == Asks.LABEL, _stands())
+            .order_by(tasks.c.id, judgements.c.id)
+        )
+        found: dict[int, Answered] = {}
+        with self._database.reading() as connection:
+            for row in connection.execute(chosen):
+                if row.id not in found:
+                    right = answer_in(row.kind, row.label) if row.status == Status.ADJUDICATED else None
+                    right = right or answer_in(row.gold_kind, row.gold_label)
+                    found[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
+                found[row.id].given.append(GivenAnswer(row.annotator, answer_of(row.said_kind, row.said)))
+        return [*found.values()]
+
+    def posteriors(self, guideline: str) -> list[tuple[Asked, Posterior]]:
+        """Return the posterior of each real task of labels of a guideline with answers, by location."""
+        people = confusions(self.answered()).get(guideline, Confusions())
+        is_one = (tasks.c.purpose == Purpose.REAL) & (tasks.c.asks == Asks.LABEL) & (tasks.c.guideline == guideline)
+        with self._database.reading() as connection:
+            given = _given(connection, is_one)
+            every = [asked(row) for row in connection.execute(ASKED.where(is_one).order_by(*_BY_LOCATION))]
+        return [(each, posterior(each.task.candidates, given[each.id], people)) for each in every if given.get(each.id)]
+
+    def progress(self, annotator: int) -> Progress:
+        """Return how much an annotator has done: the progress known so far, plus the judgements since.
+
+        Counting all of them on each page would get ever slower. The judgements of one annotator are numbered in the
+        order in which they are committed, because each waits for the lock on the annotator's row.
+        """
+        known = self._progress.get(annotator, Progress())
+        with self._database.reading() as connection:
+            *changes, last = connection.execute(_SINCE, {"annotator": annotator, "after": known.judgement}).one()
+        if last is not None:
+            answers, seconds, gold, right = (old + new for old, new in zip(known, changes, strict=False))
+            known = Progress(answers, seconds, gold, right, last)
+            self._progress[annotator] = known
+        return known
+
+    def training_results(self, annotator: int) -> list[bool]:
+        """Return whether each of an annotator's answers to simulated tasks was right, by time."""
+        with self._database.reading() as connection:
+            return results(connection, annotator)
+
     def _settings(self, changes: int = 0) -> Settings:
         """Return the settings, with the estimated reliability of annotators; `changes` answers are about to change."""
         if self.settings.posterior is None:
@@ -243,7 +590,7 @@ class Store(Questions, Records):
     def _claimed(self, desk: Desk) -> Lease | None:
         """Claim a task. Only here are lapsed leases freed, which locks their tasks: a claim waits for no other task."""
         if desk.now - self._freed >= _LAPSES:
-            slots.free_lapsed(desk.connection, desk.now)
+            free_lapsed(desk.connection, desk.now)
             self._freed = desk.now
         return desk.claim()
 
@@ -281,3 +628,58 @@ def _is_valid(token: str, now: float) -> ColumnElement[bool]:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def standing(judged: Iterable[Judgement]) -> list[Judgement]:
+    """Return the last judgement of each annotator of one task that was not withdrawn; `judged` are by number."""
+    last = {each.annotator: each for each in judged}
+    return [each for each in last.values() if not each.withdrawn]
+
+
+def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[OpenPosterior]:
+    """Return at most `count` open tasks of labels, those with the greatest expected gain of another answer first."""
+    is_open = (tasks.c.purpose == Purpose.REAL) & (tasks.c.status == Status.OPEN) & (tasks.c.asks == Asks.LABEL)
+    chosen = ASKED.where(is_open).order_by(tasks.c.gain.desc(), tasks.c.id).limit(count)
+    rows = connection.execute(chosen).all()
+    given = _given(connection, tasks.c.id.in_([row._mapping[tasks.c.id] for row in rows]))
+    found = []
+    for row in rows:
+        question, gain = asked(row), row._mapping[tasks.c.gain]
+        own, people = given.get(question.id, []), rule.confusions(question.task.guideline)
+        found.append(OpenPosterior(question, len(own), posterior(question.task.candidates, own, people), gain))
+    return found
+
+
+def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, list[GivenAnswer]]:
+    """Return the standing answers of tasks, by their numbers."""
+    columns = tasks.c.id, judgements.c.annotator, judgements.c.kind, judgements.c.label
+    chosen = select(*columns).join_from(judgements, tasks).where(condition, _stands()).order_by(judgements.c.id)
+    given: dict[int, list[GivenAnswer]] = defaultdict(list)
+    for number, annotator, kind, text in connection.execute(chosen):
+        given[number].append(GivenAnswer(annotator, answer_of(kind, text)))
+    return given
+
+
+def _stands() -> ColumnElement[bool]:
+    """Select the judgements that are the last of their task and annotator, and no undo."""
+    later = judgements.alias()
+    same = and_(later.c.task == judgements.c.task, later.c.annotator == judgements.c.annotator)
+    is_last = ~select(later.c.id).where(same, later.c.revision > judgements.c.revision).exists()
+    return is_last & ~judgements.c.withdrawn
+
+
+def _judgements(connection: Connection, condition: Any, limit: int | None) -> list[Judgement]:
+    chosen = (
+        select(judgements, tasks, sentences, annotators.c.name)
+        .select_from(judgements.join(tasks).join(sentences).join(annotators))
+        .where(condition)
+        .order_by(judgements.c.id)
+        .limit(limit)
+    )
+    found, mine = [], judgements.c
+    for row in connection.execute(chosen):
+        of = row._mapping
+        before = of[mine.id], asked(row), of[annotators.c.name], of[mine.revision], of[mine.withdrawn], of[mine.slot]
+        answer, shown = answer_of(of[mine.kind], of[mine.label]), candidates_of(of[mine.candidates])
+        found.append(Judgement(*before, answer, shown, of[mine.model], of[mine.started], of[mine.ended]))
+    return found

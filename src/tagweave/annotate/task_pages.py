@@ -16,8 +16,9 @@ from tagweave.annotate.assignment import Lease, RefusedError
 from tagweave.annotate.draft import Draft, read_form, steps_to
 from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.record import Judgement, standing
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, Status, span_votes
+from tagweave.annotate.rules import span_votes
+from tagweave.annotate.store import Judgement, standing
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, Status
 from tagweave.corpus.spans import Span
 
 

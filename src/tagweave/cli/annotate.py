@@ -28,10 +28,8 @@ from tagweave.cli.options import flag, switch
 from tagweave.streams import say
 
 if TYPE_CHECKING:
-    from tagweave.annotate.reliability import PosteriorRule
-    from tagweave.annotate.task import Rule
+    from tagweave.annotate.rules import PosteriorRule, Rule
 
-_BY_VOTES = "li-2015"
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
 
 
@@ -52,15 +50,10 @@ def serve(
             "N,MORE,MAJORITY", "N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree."
         ),
     ] = "2,2,3",
-    rule: Annotated[
-        str | None,
-        flag(
-            "li-2015|dawid-skene",
-            "When a label is agreed on: by --annotators (default), or as soon as it is probable enough, given how"
-            " reliable everybody is.",
-        ),
-    ] = None,
-    aggregate: Annotated[bool, switch("The same as --rule dawid-skene.", "--aggregate")] = False,
+    aggregate: Annotated[
+        bool,
+        switch("Agree on a label as soon as it is probable enough, given how reliable everybody is.", "--aggregate"),
+    ] = False,
     sure: Annotated[
         float | None, flag("P", "With --aggregate, the probability of a label that is enough. Default: 0.95.")
     ] = None,
@@ -89,11 +82,11 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the pages where annotators answer what MODEL asks about RAW, and imported tasks. Ctrl-C ends it."""
-    from tagweave.annotate.task import Admission, Settings
+    from tagweave.annotate.rules import Admission, Settings
     from tagweave.cli.annotate_data import open_model
 
     admission = None if admit is None else Admission(accuracy=admit)
-    posterior = _posterior_rule(rule, aggregate, sure, most)
+    posterior = _posterior_rule(aggregate, sure, most)
     settings = Settings(_rule(annotators), posterior, admission, gold_share=planted)
 
     check_strategy(strategy)
@@ -145,7 +138,7 @@ def _check_alone(options: dict[str, object]) -> None:
 
 
 def _rule(text: str) -> Rule:
-    from tagweave.annotate.task import Rule
+    from tagweave.annotate.rules import Rule
 
     numbers = text.split(",")
     if len(numbers) != len(fields(Rule)) or not all(re.fullmatch("[0-9]{1,4}", number) for number in numbers):
@@ -154,20 +147,16 @@ def _rule(text: str) -> Rule:
         return Rule(*map(int, numbers))
 
 
-def _posterior_rule(name: str | None, aggregate: bool, sure: float | None, most: int | None) -> PosteriorRule | None:
+def _posterior_rule(aggregate: bool, sure: float | None, most: int | None) -> PosteriorRule | None:
     """The rule by which the posterior decides, if it does."""
-    from tagweave.annotate.reliability import NAME, PosteriorRule
+    from tagweave.annotate.rules import PosteriorRule
 
-    if name not in (None, _BY_VOTES, NAME):
-        raise OptionError(f"unknown --rule {name!r}, expected {_BY_VOTES} or {NAME}")
-    if aggregate and name == _BY_VOTES:
-        raise OptionError(f"found --aggregate with --rule {_BY_VOTES}, expected one of them")
-    given = {each: value for each, value in {"sure": sure, "most": most}.items() if value is not None}
-    if aggregate or name == NAME:
+    chosen = {name: value for name, value in (("sure", sure), ("most", most)) if value is not None}
+    if aggregate:
         with as_option_error():
-            return PosteriorRule(**given)  # type: ignore[arg-type]
-    if given:
-        raise OptionError(f"found --{next(iter(given))}, expected --aggregate with it")
+            return PosteriorRule(**chosen)  # type: ignore[arg-type]
+    if chosen:
+        raise OptionError(f"found --{next(iter(chosen))}, expected --aggregate with it")
     return None
 
 

@@ -16,8 +16,8 @@ from tagweave.cli.options import argument, flag, switch
 from tagweave.streams import say
 
 if TYPE_CHECKING:
+    from tagweave.annotate.rules import Settings
     from tagweave.annotate.store import Store
-    from tagweave.annotate.task import Settings
     from tagweave.models.chain_predictor import ChainPredictor
 
 StoreUrl = Annotated[str, flag("URL", "sqlite:///FILE or postgresql://...; created if it does not exist.", "--store")]
@@ -89,7 +89,7 @@ def adduser(
 ) -> None:
     """Add a user to the annotation server."""
     with opened(store) as people:
-        from tagweave.annotate.access import hashed
+        from tagweave.annotate.sign_in import hashed
 
         added = people.add_annotator(name, role, hashed(_prompted(name) if password is None else password))
     say(f"{added.name}: {added.role}")
@@ -204,7 +204,7 @@ def rank(
     The list has the tokens of `annotate import --model`, or, if the labels of MODEL code spans (B-PER, I-PER, O), the
     sentences whose spans it asks for.
     """
-    from tagweave.annotate.ranked import FORMS, ranked, write
+    from tagweave.annotate.selection import FORMS, ranked, write_tasks
     from tagweave.corpus.load import check_there
     from tagweave.streams.inputs import load_for
 
@@ -220,7 +220,7 @@ def rank(
     tasks = ranked(tagger, sentences, share, seed, strategy or "marginal")
     if not tasks:
         raise OptionError(f"{corpus}: found nothing to ask, expected labels that are open: {output} is not written")
-    write(tasks, output, output_format)
+    write_tasks(tasks, output, output_format)
     say(f"{len(tasks):,} tasks from {len(sentences):,} sentences")
 
 

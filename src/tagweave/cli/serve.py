@@ -14,7 +14,7 @@ from tagweave.cli.options import argument, flag
 from tagweave.streams import say
 
 if TYPE_CHECKING:
-    from tagweave.serve.serving import Retraining
+    from tagweave.serve.settings import Retraining
 
 _NEEDED = ("starlette", "uvicorn", "httptools", "jinja2", "prometheus_client", "sqlalchemy")
 _NAME = re.compile(r"[\w.-]{1,100}")
@@ -85,7 +85,8 @@ def serve(
     for _, path in named if models_folder is None else ():
         if not path.startswith("hf:") and not Path(path).exists():
             raise FileNotFoundError(f"{path}: no such model file")
-    from tagweave.serve.serving import Limits, ServerSettings, hosts, run
+    from tagweave.serve.serving import run
+    from tagweave.serve.settings import Limits, ServerSettings, hosts
 
     limits = Limits(most_texts, most_characters, most_bytes, most_tokens, most_seconds)
     retraining = _retraining(models_folder, store, train or (), label_studio)
@@ -105,7 +106,7 @@ def _named(argument: str) -> tuple[str, str]:
 def _retraining(
     folder: str | None, store: str | None, train: Sequence[str], label_studio: str | None
 ) -> Retraining | None:
-    from tagweave.serve.serving import Retraining
+    from tagweave.serve.settings import Retraining
 
     if folder is None:
         for name, value in (("--store", store), ("--train", train), ("--label-studio", label_studio)):

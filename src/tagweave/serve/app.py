@@ -20,7 +20,7 @@ from tagweave import __version__, web
 from tagweave.serve import label_studio
 from tagweave.serve.requests import ErrorResponse, Health, LabelRequest, LabelResponse, check, decoded, items_of
 from tagweave.serve.served_models import OPERATIONS
-from tagweave.serve.serving import ServerSettings
+from tagweave.serve.settings import ServerSettings
 from tagweave.serve.site import Endpoint, ServerSite, has_token, refusal, route
 
 

@@ -22,7 +22,7 @@ from tagweave.errors import RequestError
 from tagweave.front.options import message
 from tagweave.serve.requests import Item, LabelResponse
 from tagweave.serve.served_models import Parsing, ServedModels
-from tagweave.serve.serving import Limits
+from tagweave.serve.settings import Limits
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable of the folder in which several processes count."""

@@ -14,7 +14,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import RequestError
 from tagweave.exchange.tokens import Offsets
 from tagweave.front.label_model import CutLines, Tokenised, of_texts
-from tagweave.serve.serving import Limits
+from tagweave.serve.settings import Limits
 
 
 class LabelRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

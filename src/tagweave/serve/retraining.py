@@ -30,7 +30,7 @@ from tagweave.front.options import message
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.serve.served_models import next_version
-from tagweave.serve.serving import Retraining
+from tagweave.serve.settings import Retraining
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.retraining import again
 

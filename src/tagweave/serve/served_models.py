@@ -27,7 +27,7 @@ from tagweave.labels.transition_scheme import codes_spans, split_label
 from tagweave.models.chain_predictor import ChainPredictor, TaggedSpans
 from tagweave.models.tree import TreePredictor
 from tagweave.serve.requests import Item, ModelDescription, SpanResult, TextResult, by_words, in_tokens
-from tagweave.serve.serving import ServerSettings
+from tagweave.serve.settings import ServerSettings
 from tagweave.streams.characters import raw_evidence
 
 

@@ -1,4 +1,4 @@
-"""How a server is set up and started: settings are plain data, which travels to its processes.
+"""How a server is started, in one process or several.
 
 This module imports neither the application nor the client of Prometheus, which looks for its folder when imported.
 """
@@ -9,66 +9,15 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tagweave.serve.settings import ServerSettings
 from tagweave.signals import leave_with_parent
 from tagweave.web import listening, processes, server
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits on a request."""
-
-    texts: int = 1_000  # or lists of tokens
-    characters: int = 200_000  # of all texts together
-    bytes: int = 10_000_000  # of the body
-    tokens: int = 256  # of a sentence to parse; parsing takes time in proportion to its cube
-    seconds: int = 30  # until a request is answered, and for which the server waits for requests when it ends
-
-
-@dataclass(frozen=True)
-class Retraining:
-    """Training on documents that annotation tools send.
-
-    With the address of Label Studio, all annotations of a project are fetched there; without it, training uses those
-    that it has sent.
-    """
-
-    folder: str  # for new models and logs
-    store: str | None = None  # where annotations are: sqlite:///FILE or postgresql://...; None: a file in the folder
-    train: tuple[str, ...] = ()  # corpora to train on as well, as arguments of the command line
-    label_studio: str | None = None
-    key: str = ""  # of its API
-
-
-@dataclass(frozen=True)
-class ServerSettings:
-    """Settings of a server."""
-
-    models: tuple[tuple[str, str], ...]  # names and files, in the order in which they are asked
-    tokens: str | None = (
-        None  # a tokenizer (`exchange.tokens`); None: the first segmenter served, or else as each model learned
-    )
-    limits: Limits = field(default_factory=Limits)
-    token: str | None = None  # that requests must bring
-    hosts: tuple[str, ...] = ()  # host names that requests may use; empty: any
-    retraining: Retraining | None = None
-
-
-def hosts(host: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the host names that requests may use, which blocks DNS rebinding.
-
-    On a loopback address these are the server's own names; elsewhere any, unless some are given.
-    """
-    own = ("127.0.0.1", "localhost", "[::1]")
-    return (*own, *allowed) if host in LOOPBACK or allowed else ()
 
 
 def run(settings: ServerSettings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:

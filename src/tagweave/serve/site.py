@@ -24,7 +24,7 @@ from tagweave.front.options import message
 from tagweave.serve.batches import Batches, Metrics
 from tagweave.serve.requests import ErrorResponse
 from tagweave.serve.served_models import ServedModels
-from tagweave.serve.serving import ServerSettings
+from tagweave.serve.settings import ServerSettings
 from tagweave.web import read_body
 
 if TYPE_CHECKING:
