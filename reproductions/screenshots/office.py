@@ -26,10 +26,10 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
 from tagweave.training.fit.chain_problem import dev_score
-from tagweave.training.train import save_training, train
+from tagweave.training.fit.task import Task
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
-from tagweave.training.fit.task import Task
+from tagweave.training.train import save_training, train
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here

@@ -24,8 +24,8 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.fit.fit import fit
-from tagweave.training.plan import TrainingPlan
 from tagweave.training.fit.recipe import Recipe
+from tagweave.training.plan import TrainingPlan
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 RAW = CTB.with_sentences(Sentence(each.forms, location=each.location) for each in CTB.sentences[100:110])

@@ -25,9 +25,9 @@ from tagweave.labels.transition_scheme import codes_spans
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit.fit import fit
-from tagweave.training.plan import TrainingPlan
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.task import Task
+from tagweave.training.plan import TrainingPlan
 
 WORDS = ("Ada", "Babbage", "Paris", "London", "met", "saw", "in", "today")
 

@@ -35,9 +35,9 @@ from tagweave.models.storage import load_model
 from tagweave.signals import leave_with_parent
 from tagweave.streams.inputs import load_for
 from tagweave.training.fit.chain_problem import dev_score
+from tagweave.training.fit.task import Task
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.retraining import train_again
-from tagweave.training.fit.task import Task
 
 _LOG = logging.getLogger(__name__)
 _LOCK = "training.lock"
