@@ -39,13 +39,6 @@ def tagged_words(path: Path, mark: str, lines: int | None = None) -> Iterator[Wo
                 yield words
 
 
-def plain_words(path: Path) -> Iterator[Words]:
-    """The words of lines of words."""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield line.split()
-
-
 @lru_cache(maxsize=1 << 16)
 def _type(character: str) -> str:
     """liu-2014, Table 2: digit, punctuation, English, other."""
@@ -81,17 +74,6 @@ def f_score(gold: Sequence[Words], found: Sequence[Words]) -> float:
     """The F measure of words, 0 to 1."""
     right = sum(len(_spans(a) & _spans(b)) for a, b in zip(gold, found, strict=True))
     return 2 * right / (sum(map(len, gold)) + sum(map(len, found)))
-
-
-def unknown_recall(gold: Sequence[Words], found: Sequence[Words], known: frozenset[str]) -> float:
-    """The share of the gold words not among the known ones that were found, 0 to 1."""
-    unknown = right = 0
-    for of_gold, of_system in zip(gold, found, strict=True):
-        spans = _spans(of_system)
-        for word, span in zip(of_gold, pairwise(_ends(of_gold)), strict=True):
-            unknown += word not in known
-            right += word not in known and span in spans
-    return right / unknown if unknown else 0.0
 
 
 def _ends(words: Words) -> list[int]:

@@ -4,23 +4,34 @@ Small corpora are written and read again: labels, unknown positions, candidates,
 files are mutated, also inside their zips and compressed data, and each is read in a process of its own. It has to be
 read, or refused with an error for users, and to take no more than a gigabyte and ten seconds of the processor unless it
 is refused. The program ends with exit code 1 where there was anything else.
+
+`python -m benchmarks.exchange_formats child` is the process that forks those: it reads lines of JSON, [TOOL, PATH]
+(without a tool, a corpus format by its extension), and answers each with [RESULT, SAID, MEGABYTES, SECONDS]. The
+libraries are there before the first file, so a file takes what it takes itself.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+import resource
+import signal
+import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import tagweave as tw
-from benchmarks.exchange_child import Child, Taken, child
 from benchmarks.exchange_mutations import mutated
+from benchmarks.processes import ROOT
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
@@ -29,6 +40,8 @@ from tagweave.corpus.sentence import Arc, Layer, Sentence
 from tagweave.errors import is_for_users
 from tagweave.exchange.exports import TOKEN_TOOLS, TOOLS
 
+_SECONDS = 30  # of the processor, after which a process is ended
+_BYTES = 6 << 30
 MEGABYTES, SECONDS = 1024, 10
 """What a file may take that is not refused; seconds are those of the processor."""
 OUTSIDE = ("O",)
@@ -53,6 +66,79 @@ processor and were not refused. The last columns are the most that any file took
 `--unmarked`: with `--unmarked unknown`. *refused*: the format cannot hold it, and the error says so. *no*: a span
 without its number, or tokens in no span, since such a file holds suggestions for people; and marks are no trees.
 """
+_LIBRARIES = (
+    "tagweave.front.exchange",
+    "tagweave.exchange.exports",
+    "tagweave.corpus.load",
+)
+_OTHERS = ("pyarrow.parquet", "pyarrow.ipc", "pyarrow.compute", "spacy.tokens", "srsly.msgpack")
+
+
+class Taken(NamedTuple):
+    """What became of a file: `read`, `refused`, the name of an exception or of a signal; and what it took."""
+
+    result: str
+    said: str
+    megabytes: float
+    seconds: float
+
+
+class Child:
+    """The process."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def read(self, tool: str, path: str) -> Taken:
+        """Import a file there."""
+        print(json.dumps([tool, path]), file=self._process.stdin, flush=True)
+        return Taken(*json.loads(self._process.stdout.readline()))  # type: ignore[union-attr]
+
+
+@contextmanager
+def child() -> Iterator[Child]:
+    """Return the process, which ends with the block."""
+    words = [sys.executable, "-W", "ignore", "-m", "benchmarks.exchange_formats", "child"]
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield Child(process)
+        finally:
+            process.kill()
+
+
+def _read(tool: str, path: str) -> tuple[str, str]:
+    how = {"misaligned": "unknown"} if tool in TOOLS else {}
+    try:
+        found = tw.read_documents(tool, path, tell=lambda _: None, **how) if tool else tw.load(path)
+    except BaseException as error:
+        return ("refused" if is_for_users(error) else type(error).__name__), str(error)
+    return "read", f"{len(found)} sentences"
+
+
+def _measured(tool: str, path: str) -> Taken:
+    """Import a file in a fork."""
+    answers, answer = os.pipe()
+    number = os.fork()
+    if not number:
+        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+        signal.setitimer(signal.ITIMER_PROF, _SECONDS)
+        os.write(answer, json.dumps(_read(tool, path)).encode())
+        os._exit(0)
+    os.close(answer)
+    with os.fdopen(answers, "rb") as stream:
+        said = stream.read()
+    _, status, usage = os.wait4(number, 0)
+    result, told = json.loads(said) if said else (signal.Signals(os.WTERMSIG(status)).name, "")
+    return Taken(result, told, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)
+
+
+def answer_lines() -> None:
+    """Be the process that imports files."""
+    for name in (*_LIBRARIES, *_OTHERS):
+        with suppress(ImportError):
+            import_module(name)
+    for line in sys.stdin:
+        print(json.dumps(_measured(*json.loads(line))), flush=True)
 
 
 @dataclass(frozen=True)
@@ -197,6 +283,9 @@ def table(rows: Iterable[tuple[str, dict[str, str], Outcomes]], mutations: int) 
 
 def main() -> int:
     """Print the table; 1 if a mutated file was neither read nor refused."""
+    if sys.argv[1:] == ["child"]:
+        answer_lines()
+        return 0
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutations", type=int, default=1000, help="of every format")
     number, rows = parser.parse_args().mutations, []

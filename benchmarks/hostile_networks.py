@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
+from benchmarks.fuzz import measured_call
 from benchmarks.fuzz_bases import corpus, save_network
-from benchmarks.fuzz_child import measured_call
 from benchmarks.fuzz_mutations import read, write
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.lookups import Lookups

@@ -7,16 +7,13 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 DATA = RESULTS / "data"
-PICTURES = RESULTS / "pictures"
-
-Setting, Result = TypeVar("Setting"), TypeVar("Result", bound=Any)
 
 
 def publish(name: str, lines: list[str], numbers: Any, quick: bool) -> None:
@@ -49,51 +46,13 @@ def by_seeds(
         words: the arguments; `None` for those of the process.
         seeds: how many by default.
     """
-    parser = _parser(name, about, settings)
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(settings)} (default: all)")
     parser.add_argument("--seeds", type=int, default=seeds)
     chosen = parser.parse_args(words)
     found = {each: measured(each, chosen.seeds) for each in chosen.names or settings}
-    command = _command(name, words)
+    command = shlex.join(["python", "-m", f"benchmarks.{name}", *(sys.argv[1:] if words is None else words)])
     publish(name.replace("_", "-"), page(found, command, chosen.seeds), found, quick=bool(chosen.names))
-
-
-def by_methods(
-    name: str,
-    about: str | None,
-    settings: Mapping[str, Setting],
-    methods: Sequence[str],
-    trained: Callable[[Setting, str], Result],
-    page: Callable[[dict[str, dict[str, Result]], str], list[str]],
-    words: Sequence[str] | None = None,
-) -> None:
-    """The command `python -m benchmarks.NAME [SETTING ...]`: train each setting by each method, and publish their page.
-
-    Args:
-        name, about, words: as for `by_seeds`.
-        settings: by their names; a page of some is printed only.
-        methods: what each setting is trained by.
-        trained: takes a setting and a method to its result, a named tuple.
-        page: takes the results by setting and method, and the command, to the lines of the page.
-    """
-    names = _parser(name, about, settings).parse_args(words).names
-    found: dict[str, dict[str, Result]] = {}
-    for each in names or settings:
-        for method in methods:
-            result = trained(settings[each], method)
-            found.setdefault(each, {})[method] = result
-            print(each, method, result, file=sys.stderr, flush=True)
-    data = {each: {method: own._asdict() for method, own in results.items()} for each, results in found.items()}
-    publish(name.replace("_", "-"), page(found, _command(name, words)), data, quick=bool(names))
-
-
-def _parser(name: str, about: str | None, settings: Iterable[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(settings)} (default: all)")
-    return parser
-
-
-def _command(name: str, words: Sequence[str] | None) -> str:
-    return shlex.join(["python", "-m", f"benchmarks.{name}", *(sys.argv[1:] if words is None else words)])
 
 
 def measured(module: str, *words: str) -> dict[str, Any]:

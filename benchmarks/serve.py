@@ -7,31 +7,35 @@ that of spaCy behind the same application.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
 from benchmarks.processes import ROOT, publish
-from benchmarks.serve_load import load, requests
 from benchmarks.treebanks import first
 from tagweave.corpus.load import load as load_corpus
 
 CONNECTIONS = {1: 16, 100: 4}
 """For each size of requests, how many are under way."""
 _TOLD = "http://"
+_LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 _START = 5.0  # seconds in which all processes of a server start; the first one answers meanwhile
 
 
@@ -70,6 +74,62 @@ ROWS = (
 )
 
 
+class Found(NamedTuple):
+    """Requests a second, and milliseconds of their round trips."""
+
+    a_second: float
+    median: float
+    p95: float
+
+
+def requests(path: str, texts: Sequence[str], size: int) -> list[bytes]:
+    """Requests of `size` texts each, until all texts are used."""
+    found = []
+    for at in range(0, max(1, len(texts) - size + 1), size):
+        body = json.dumps({"text": texts[at]} if size == 1 else {"texts": texts[at : at + size]}).encode()
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        )
+        found.append(head.encode() + b"\r\n\r\n" + body)
+    return found
+
+
+def load(port: int, sent: Sequence[bytes], connections: int, seconds: float, warm_up: float) -> Found:
+    """Send requests over connections that stay open, each as soon as the one before is answered.
+
+    Those of the warm-up are not counted. The client shares the processors with the server, so it does as little as it
+    can: bytes that are made beforehand, and of an answer only its status and its length.
+    """
+    return asyncio.run(_load(port, sent, connections, seconds, warm_up))
+
+
+async def _load(port: int, sent: Sequence[bytes], connections: int, seconds: float, warm_up: float) -> Found:
+    begin = time.perf_counter() + warm_up
+    shares = [cycle([*sent[at:], *sent[:at]]) for at in range(0, len(sent), max(1, len(sent) // connections))]
+    trips = await asyncio.gather(*(_connection(port, own, begin + seconds) for own in shares[:connections]))
+    counted = [stop - start for own in trips for start, stop in own if start >= begin and stop <= begin + seconds]
+    median, p95 = (1000 * np.quantile(counted, [0.5, 0.95])).tolist() if counted else (np.nan, np.nan)
+    return Found(len(counted) / seconds if seconds else 0.0, median, p95)
+
+
+async def _connection(port: int, sent: cycle[bytes], end: float) -> list[tuple[float, float]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    trips = []
+    try:
+        while (start := time.perf_counter()) < end:
+            writer.write(next(sent))
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = _LENGTH.search(head)
+            if not head.startswith(b"HTTP/1.1 200 ") or length is None:
+                raise ValueError(f"found {head!r}, expected an answer")
+            await reader.readexactly(int(length[1]))
+            trips.append((start, time.perf_counter()))
+    finally:
+        writer.close()
+        await writer.wait_closed()
+    return trips
+
+
 def train(folder: Path, size: Size, spacy: str) -> dict[str, dict[str, float]]:
     """Train the models of a folder; accuracy and seconds of the taggers, by program."""
     ewt, pd = corpora_folder() / "en" / "ewt", corpora_folder() / "zh" / "pd199801"
@@ -88,7 +148,14 @@ def train(folder: Path, size: Size, spacy: str) -> dict[str, dict[str, float]]:
         for mine, other in zip(one.layers["upos"], found.layers["upos"], strict=True)
     ]
     found = {"tagweave": {"accuracy": sum(right) / len(right), "training": float(model.about["seconds"])}}
-    command = [spacy, "-m", "benchmarks.serve_spacy", *(str(folder / name) for name in _FILES), str(size.epochs)]
+    command = [
+        spacy,
+        "-m",
+        "benchmarks.serve_child",
+        "train",
+        *(str(folder / name) for name in _FILES),
+        str(size.epochs),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         found["spacy"] = json.loads(done.stdout.splitlines()[-1])
@@ -115,7 +182,7 @@ def served(row: Row, folder: Path, spacy: str) -> Iterator[int]:
     """The port of a server."""
     python = spacy if row.program == "spacy" else sys.executable
     words = [row.program, str(folder / f"{row.operation}.{row.program}"), str(row.workers)]
-    command = [python, "-m", "benchmarks.serve_server", *words, *(["--alone"] if row.alone else [])]
+    command = [python, "-m", "benchmarks.serve_child", *words, *(["--alone"] if row.alone else [])]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr  # noqa: S101

@@ -19,7 +19,7 @@ import tagweave as tw
 from benchmarks.characters import corpora_folder
 from benchmarks.processes import publish
 from benchmarks.serve import texts
-from benchmarks.serve_spacy import train as train_spacy
+from benchmarks.serve_child import train as train_spacy
 from benchmarks.treebanks import first
 
 _BATCH = 1_000  # texts

@@ -1,4 +1,4 @@
-"""UDPipe 1 (Straka and Strakova 2017): its parser alone, which takes tags as they are given, or its tagger, too.
+"""UDPipe 1 (Straka and Strakova 2017): its parser alone, which takes tags as they are given.
 
 Nothing here imports tagweave, so that the memory of a process of UDPipe is its own.
 """
@@ -25,18 +25,13 @@ def read(path: Path) -> list[Any]:
     return found
 
 
-def train(sentences: Iterable[Any], dev: Iterable[Any], iterations: int, tagger: bool = False) -> bytes:
-    """A model of sentences: that of the iteration which is the best on the development data.
-
-    With a tagger, the parser learns from the tags that it predicts.
-    """
+def train(sentences: Iterable[Any], dev: Iterable[Any], iterations: int) -> bytes:
+    """A model of sentences: that of the iteration which is the best on the development data."""
     from ufal.udpipe import ProcessingError, Sentences, Trainer
 
     options = ";".join(f"{name}={value}" for name, value in {"iterations": iterations, **OPTIONS}.items())
     error, data = ProcessingError(), (Sentences(sentences), Sentences(dev))
-    model: bytes = Trainer.train(
-        "morphodita_parsito", *data, Trainer.NONE, "" if tagger else Trainer.NONE, options, error
-    )
+    model: bytes = Trainer.train("morphodita_parsito", *data, Trainer.NONE, Trainer.NONE, options, error)
     _check(error)
     return model
 
@@ -49,16 +44,6 @@ def load(path: Path) -> Any:
     if model is None:
         raise ValueError(f"found {path}, expected a model of UDPipe")
     return model
-
-
-def tag(model: Any, sentences: Iterable[Any]) -> None:
-    """Give sentences UPOS, XPOS and FEATS, in place of those that they have."""
-    from ufal.udpipe import Model, ProcessingError
-
-    error = ProcessingError()
-    for sentence in sentences:
-        model.tag(sentence, Model.DEFAULT, error)
-    _check(error)
 
 
 def parse(model: Any, sentences: Iterable[Any]) -> None:

@@ -16,8 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from reproductions.lab.code import ROOT
-from reproductions.lab.options import RESULTS
+from reproductions.lab.corpora import ROOT
+from reproductions.lab.study import RESULTS
 from tagweave import __version__
 from tagweave.corpus.files import written
 

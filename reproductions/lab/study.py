@@ -1,125 +1,194 @@
-"""The experiments of a paper, from corpora to pages with plots."""
+"""A study: settings, methods and seeds, whose results are kept, and the page that is made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+import argparse
+import hashlib
+import inspect
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from multiprocessing import get_context
+from functools import cache
+from itertools import product
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any
 
-from reproductions.lab.cache import Cache, Result
-from reproductions.lab.cell_task import cell_tasks, fill
-from reproductions.lab.comparison import TRIALS
-from reproductions.lab.page import pictures, write_page
-from reproductions.lab.run import Data, Method, Run, Say, Setting, run, silent
-from tagweave.learning.run import SILENCE, Callback
-from tagweave.signals import leave_with_parent
+import numpy as np
 
-Summary = dict[str, Any]
-"""The numbers of a part, as JSON holds them; `part` is its name."""
-Lines = Callable[[Summary, Sequence[str]], Iterable[str]]
-"""From numbers and the file names of plots to the lines of a page."""
-Draw = Callable[[Summary, Path], list[str]]
-"""Draws the plots of a part into a folder, and gives their file names."""
+from reproductions.lab.comparison import TRIALS, Finding, Measured, compare, judged
+from reproductions.lab.corpora import ROOT
+from reproductions.lab.page import write_page
+from tagweave.corpus.files import written
+
+RESULTS = ROOT / "docs" / "results"
+"""The folder of all pages."""
+Result = dict[str, Any]
+"""What is kept of a training: `counts` by measure, [S, K] of every sentence, and numbers."""
+Numbers = dict[str, Any]
+"""All numbers of a page, as JSON holds them."""
 
 
 @dataclass(frozen=True)
-class Study(Generic[Data, Method]):
-    """The experiments of a paper or of another study.
+class Setting:
+    """Corpora, and the methods that are compared on them.
 
     Attributes:
-        name: its short name, with which all files begin.
-        parts: by its name what gives the settings of a part, on the corpora of a folder or, without one, on the bundled
-            sample.
-        cells: with a cache, a number of threads and a callback, what gives the result of a method on the corpora of a
-            seed, from the cache or from a training.
-        summary: the numbers of a part, told the command and how many trials a test of significance has.
-        lines: its page.
-        draw: its plots.
+        name: in the names of files.
+        title: in the page.
+        data: gives the corpora of a seed; their test data are always the same.
+        methods: the rivals.
+        about: what the page tells of the corpora.
     """
 
     name: str
-    parts: Mapping[str, Callable[[Path | None], list[Setting[Data, Method]]]]
-    cells: Callable[[Cache, int, Callback], Callable[[Data, Method, int], Result]]
-    summary: Callable[[Run[Data, Method], str, int], Summary]
-    lines: Lines
-    draw: Draw
+    title: str
+    data: Callable[[int], Any]
+    methods: Sequence[str]
+    about: Callable[[Any], Numbers] = lambda _: {}
 
-    def __call__(
-        self,
-        parts: Sequence[str],
-        corpora: Path | None,
-        seeds: int,
-        cache: Path,
-        out: Path,
-        command: str,
-        threads: int = 1,
-        say: Say = silent,
-        callback: Callback = SILENCE,
-        trials: int = TRIALS,
-        processes: int = 1,
-    ) -> Iterator[Path]:
-        """Run parts of the experiments, and give the page of each when it is written.
 
-        Beside the page `PAPER-PART.md`, its numbers are in `data/PAPER-PART.json`, and plots in `pictures/` where
-        Matplotlib is installed.
+@dataclass(frozen=True)
+class Run:
+    """The results of a study, by the names of setting and method and the seed."""
 
-        Args:
-            parts: some of the paper's parts.
-            corpora: the folder of all corpora; `None` takes the bundled sample, whose numbers mean nothing.
-            seeds: how many.
-            cache: the folder of finished trainings.
-            out: the folder of pages.
-            command: how to have the page again.
-            threads: of every training.
-            say: is told of every cell, before it runs.
-            callback: is told of every iteration.
-            trials: of the significance tests.
-            processes: with several, they train all cells into the cache first.
+    settings: Sequence[Setting]
+    seeds: int
+    trials: int
+    results: dict[tuple[str, str, int], Result]
+
+    def of(self, setting: Setting, method: str) -> list[Result]:
+        """Return the results of all seeds."""
+        return [self.results[setting.name, method, seed] for seed in range(self.seeds)]
+
+    def measured(self, setting: Setting, method: str) -> dict[str, Measured]:
+        """Return what a method got right, by measure."""
+        counts = [result["counts"] for result in self.of(setting, method)]
+        return {measure: Measured(np.array([own[measure] for own in counts])) for measure in counts[0]}
+
+
+@dataclass(frozen=True)
+class Study:
+    """The experiments of a page.
+
+    Attributes:
+        page: the name of the page and of the study.
+        seeds: how many.
+        settings: gives the settings, told whether the run is a quick one, on few sentences.
+        train: trains a method on the corpora of a seed; its result has `counts`, and what else the page tells.
+        lines: gives the lines of the page.
+        references: the methods that every other one is tested against.
+        findings: what the paper says.
+        draw: draws plots into the folder of the page.
+        summary: gives the numbers of the page, where they are not those of `summarised`.
+    """
+
+    page: str
+    seeds: int
+    settings: Callable[[bool], Sequence[Setting]]
+    train: Callable[[Any, str, int], Result]
+    lines: Callable[[Numbers], Iterable[str]]
+    references: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
+    draw: Callable[[Numbers, Path], object] = lambda numbers, folder: None
+    summary: Callable[[Run], Numbers] | None = None
+
+    @property
+    def command(self) -> str:
+        """The command that writes the page."""
+        return f"python -m reproductions {self.page}"
+
+    def run(self, quick: bool, folder: Path) -> Run:
+        """Train all methods, unless their results are in a folder; seeds are the outer loop.
 
         Raises:
-            CorpusError: a corpus that is not there or not what it should be, or a damaged file in the cache.
+            CorpusError: corpora that do not suit a training.
             OSError: a file cannot be read or written.
             KeyboardInterrupt: the user stopped a training.
         """
-        every = {part: self.parts[part](corpora) for part in parts}  # a corpus that is missing is told at once
-        if processes > 1:
-            tasks = cell_tasks(self, parts, corpora, seeds, cache, threads)
-            with ProcessPoolExecutor(processes, get_context("spawn"), leave_with_parent) as pool:
-                for number, (task, _) in enumerate(zip(tasks, pool.map(fill, tasks), strict=True), 1):
-                    say(f"{number}/{len(tasks)} done  {task.setting}, {task.method}, seed {task.seed}")
-        cell = self.cells(Cache(cache), threads, callback)
-        runs = (run(part, settings, seeds, cell, say) for part, settings in every.items())
-        found = (self.summary(each, command, trials) for each in runs)
-        yield from pages(self.name, found, out, self.lines, self.draw, say)
+        settings, seeds = self.settings(quick), 1 if quick else self.seeds
+        run = Run(settings, seeds, 100 if quick else TRIALS, {})
+        for seed, setting in product(range(seeds), settings):
+            for method in setting.methods:
+                print(f"{setting.name}, {method}, seed {seed}", file=sys.stderr, flush=True)
+                name = f"{self.page} {setting.name} {method} {seed}{' quick' * quick}"
+                result = self._kept(folder, name, setting, method, seed)
+                run.results[setting.name, method, seed] = result
+        return run
+
+    def _kept(self, folder: Path, name: str, setting: Setting, method: str, seed: int) -> Result:
+        """Return a result from its file, whose name tells the code of the package and of the study, or train."""
+        source = Path(inspect.getsourcefile(self.train) or __file__)
+        digest = hashlib.sha256(f"{name} {_digest(source)} {_digest(ROOT / 'src' / 'tagweave')}".encode()).hexdigest()
+        path = folder / f"{re.sub('[^a-zA-Z0-9.]+', '-', name)}-{digest[:12]}.json"
+        if path.exists():
+            kept: Result = json.loads(path.read_text(encoding="utf-8"))
+            return kept
+        begin = time.process_time()
+        result = self.train(setting.data(seed), method, seed)
+        result = {"seconds": time.process_time() - begin, **result}
+        folder.mkdir(parents=True, exist_ok=True)
+        with written(str(path)) as stream:
+            json.dump(result, stream)
+        return result
+
+    def summarised(self, run: Run) -> Numbers:
+        """Return the numbers of every setting: scores, tests against references, findings, and what trainings tell."""
+        settings = []
+        for setting in run.settings:
+            measured = {method: run.measured(setting, method) for method in setting.methods}
+            methods: Numbers = {}
+            for method, measures in measured.items():
+                results = run.of(setting, method)
+                references = [each for each in self.references if each != method and each in measured]
+                methods[method] = {
+                    **{key: [result[key] for result in results] for key in results[0] if key != "counts"},
+                    "scores": {measure: own.to_json() for measure, own in measures.items()},
+                    "against": {
+                        reference: {
+                            measure: compare(own, measured[reference][measure], run.trials)
+                            for measure, own in measures.items()
+                            if measure in measured[reference]
+                        }
+                        for reference in references
+                    },
+                }
+            about = setting.about(setting.data(0))
+            own_findings = judged(self.findings, measured, run.trials)
+            told = {"name": setting.name, "title": setting.title, **about}
+            settings.append({**told, "methods": methods, "findings": own_findings})
+        return {"settings": settings}
+
+    def main(self, words: Sequence[str]) -> None:
+        """Run the command: train, write the page and its plots, and print where it is."""
+        parser = argparse.ArgumentParser(prog=self.command, description=f"Write the page {self.page}.")
+        parser.add_argument("--quick", action="store_true", help="few sentences, to see that it works")
+        parser.add_argument("--out", type=Path, help="folder of the page (docs/results; of a quick one build/quick)")
+        parser.add_argument(
+            "--cache",
+            type=Path,
+            default=ROOT / "build" / "results",
+            help="folder of finished trainings (build/results)",
+        )
+        options = parser.parse_args(words)
+        out: Path = options.out or (ROOT / "build" / "quick" if options.quick else RESULTS)
+        run = self.run(options.quick, options.cache)
+        numbers = {
+            "command": self.command,
+            "seeds": run.seeds,
+            "trials": run.trials,
+            **(self.summary or self.summarised)(run),
+        }
+        self.draw(numbers, out)
+        print(write_page(out, self.page, numbers, self.lines(numbers)))
 
 
-def pages(paper: str, summaries: Iterable[Summary], out: Path, lines: Lines, draw: Draw, say: Say) -> Iterator[Path]:
-    """Write the page of every part as soon as its numbers are there, and give its path.
-
-    Args:
-        paper: its short name, with which all files begin.
-        summaries: the numbers, part by part.
-        out: the folder of pages.
-        lines: makes a page.
-        draw: draws its plots, where Matplotlib is installed.
-        say: is told where it is not.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    for found in summaries:
-        name = f"{paper}-{found['part']}"
-        write_page(out, name, found, lines(found, _drawn(found, out, draw, say)))
-        yield out / f"{name}.md"
-
-
-def _drawn(found: Summary, out: Path, draw: Draw, say: Say) -> list[str]:
-    if find_spec("matplotlib") is None:
-        say("no plots: Matplotlib is not installed (pip install '.[plots]')")
-        return []
-    return draw(found, pictures(out))
+@cache
+def _digest(path: Path) -> str:
+    """Return what tells the code of a file or a folder from other code."""
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -21,7 +21,7 @@ from typing import Any
 
 from PIL import Image
 
-from reproductions.lab.code import ROOT
+from reproductions.lab.corpora import ROOT
 from reproductions.screenshots import newsroom
 from reproductions.screenshots.office import CURATOR, PASSWORD, furnish, with_posteriors
 from reproductions.screenshots.served import CHROMIUM, chromium, served, sign_in

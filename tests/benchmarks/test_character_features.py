@@ -10,7 +10,6 @@ from benchmarks.characters import (
     attributes,
     bmes,
     f_score,
-    unknown_recall,
     words_of,
 )
 from pairing import Feature, form_features, token_features
@@ -56,15 +55,9 @@ def test_measures_are_those_of_the_evaluation(data: st.DataObject) -> None:
     gold = data.draw(st.lists(lines, min_size=1, max_size=4))
     cuts = [data.draw(st.lists(st.booleans(), min_size=n, max_size=n)) for n in map(len, map("".join, gold))]
     found = [_cut("".join(words), cut) for words, cut in zip(gold, cuts, strict=True)]
-    known = data.draw(st.frozensets(st.sampled_from([word for words in gold for word in words])))
-    scores = evaluate(_corpus(gold), {"system": _corpus(found)}, _corpus([[*known]])).systems["system"]
+    scores = evaluate(_corpus(gold), {"system": _corpus(found)}).systems["system"]
     assert isinstance(scores, WordScores)
     assert f_score(gold, found) == pytest.approx(scores.words.f)
-    assert scores.oov is not None
-    if scores.oov.total:
-        assert unknown_recall(gold, found, known) == pytest.approx(scores.oov.value)
-    else:
-        assert unknown_recall(gold, found, known) == 0
 
 
 def _cut(text: str, cut: list[bool]) -> list[str]:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.parsing_length_measure import of_length
-from benchmarks.parsing_measure import model_path, scores, tagweave, udpipe
+from benchmarks.parsing import model_path, of_length, scores, tagweave, udpipe
 from benchmarks.treebanks import BLANK, DEV, TEST, TRAIN, copy
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence

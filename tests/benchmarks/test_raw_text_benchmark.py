@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import kytea, raw_text_training
-from benchmarks.raw_text_measure import segmented, timed, write_text
-from benchmarks.raw_text_training import TRAINERS
+from benchmarks import kytea, raw_text
+from benchmarks.raw_text import TRAINERS, segmented, timed, write_text
 from tagweave.corpus import sample
 
 pytestmark = pytest.mark.slow
@@ -21,7 +20,7 @@ def _corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = sample.path("pd.txt").read_text("utf-8").splitlines(keepends=True)
     for part, some in (("train", lines[:80]), ("test", lines[80:])):
         (tmp_path / "zh" / "pd199801" / f"{part}.txt").write_text("".join(some), encoding="utf-8")
-    monkeypatch.setattr(raw_text_training, "corpora_folder", lambda: tmp_path)
+    monkeypatch.setattr(raw_text, "corpora_folder", lambda: tmp_path)
 
 
 def test_tagweave_gives_the_same_words_by_tables_and_by_the_tagger(tmp_path: Path) -> None:

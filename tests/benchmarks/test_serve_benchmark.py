@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from benchmarks.serve_load import load, requests
+from benchmarks.serve import load, requests
 from tagweave.web import listening, server
 
 pytestmark = pytest.mark.slow

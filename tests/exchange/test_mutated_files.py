@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from attacks import ATTACKS, made
 
-from benchmarks.exchange_child import Child, child
-from benchmarks.exchange_formats import MEGABYTES, Kind, kept, kinds, outcomes
+from benchmarks.exchange_formats import MEGABYTES, Child, Kind, child, kept, kinds, outcomes
 
 KINDS = {each.name: each for each in kinds()}
 NEEDS = {"datasets": "pyarrow", "spacy": "spacy"}

@@ -14,7 +14,7 @@ import torch
 import torchcrf
 from torch import Tensor
 
-from benchmarks.torch_exactness_cases import chain_case
+from benchmarks.torch_exactness import chain_case
 from tagweave.structures.loss import ContradictionError
 from tagweave.structures.terms import LabelShare
 from tagweave.torch import ChainLoss, scored_batch

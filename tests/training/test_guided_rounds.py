@@ -8,9 +8,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import invented
 import pytest
 
-from reproductions.jiang_2015 import invented
 from tagweave.conversion import convert, convert_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -27,8 +27,8 @@ from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.task import Task
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
-TWICE = invented.treebank(60)
-UNSEEN = invented.treebank(30, seed=1)
+CONTENT, FUNCTION = invented.treebank(60)
+UNSEEN_CONTENT, UNSEEN_FUNCTION = invented.treebank(30, seed=1)
 
 
 def system_of(**more: Any) -> TreeSystem:
@@ -45,15 +45,15 @@ def part(corpus: Corpus, start: int, stop: int) -> Corpus:
     return corpus.with_sentences(corpus.sentences[start:stop])
 
 
-TARGET, DEV, SOURCE = part(TWICE.second, 0, 25), part(TWICE.second, 25, 35), part(TWICE.first, 35, 60)
+TARGET, DEV, SOURCE = part(FUNCTION, 0, 25), part(FUNCTION, 25, 35), part(CONTENT, 35, 60)
 
 
 def converted(fitted: Fitted) -> float:
     """The share of right heads in the conversion of unseen gold trees."""
-    found = convert_trees(fitted.model, UNSEEN.first)
+    found = convert_trees(fitted.model, UNSEEN_CONTENT)
     pairs = [
         (one, other)
-        for a, b in zip(found, UNSEEN.second, strict=True)
+        for a, b in zip(found, UNSEEN_FUNCTION, strict=True)
         for one, other in zip(a.heads["function"], b.heads["function"], strict=True)
     ]
     return sum(one and other and one[0].head == other[0].head for one, other in pairs) / len(pairs)
@@ -103,7 +103,7 @@ def test_what_guides_is_made_of_gold_trees(monkeypatch: pytest.MonkeyPatch) -> N
         shown = given.pop()
         assert shown.corpus == corpus
         assert [len(tree) for tree in shown.guides] == [len(sentence) for sentence in corpus]
-        gold = [[arcs[0].head for arcs in s.heads["content"] if arcs] for s in part(TWICE.first, 0, 25)]
+        gold = [[arcs[0].head for arcs in s.heads["content"] if arcs] for s in part(CONTENT, 0, 25)]
         pairs = [
             (arc.head, head)
             for tree, own in zip(shown.guides, gold, strict=True)

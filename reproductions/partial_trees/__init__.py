@@ -1,1 +1,0 @@
-"""Parsers from trees of which some heads are known."""

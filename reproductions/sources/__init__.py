@@ -1,1 +1,0 @@
-"""Many sources of annotation: what becomes of their answers."""
