@@ -22,9 +22,9 @@ def problems(tag: str, repository: str, root: Path = ROOT) -> Iterator[str]:
     def read(name: str) -> str:
         return (root / name).read_text(encoding="utf-8")
 
-    version = found(r'^__version__ = "(.+)"$', read("src/tagweave/__init__.py"))
+    version = found(r'^__version__ = "(.+)"$', read("src/tagweave/version.py"))
     if tag != f"v{version}":
-        yield f"src/tagweave/__init__.py: found the version {version}, expected that of the tag {tag}"
+        yield f"src/tagweave/version.py: found the version {version}, expected that of the tag {tag}"
     if not re.search(rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$", read("CHANGELOG.md"), re.MULTILINE):
         yield f"CHANGELOG.md: found no section of this version, expected '## {version} - YYYY-MM-DD'"
     cited = found(r"^version: (.+)$", read("CITATION.cff"))

@@ -13,16 +13,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tagweave.version import __version__
+
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
     from tagweave.errors import TagweaveError
     from tagweave.front.card import model_card, pull, push
     from tagweave.front.check import check
+    from tagweave.front.comparison import compare
     from tagweave.front.corpora import load, save
     from tagweave.front.description import compare_sources
     from tagweave.front.distillation import distill
-    from tagweave.front.evaluation import compare, evaluate
+    from tagweave.front.evaluation import evaluate
     from tagweave.front.exchange import read_documents, write_documents
     from tagweave.front.harvest import (
         harvest_clusters,
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
         harvest_markup,
         harvest_markup_files,
     )
+    from tagweave.front.loading import load_model
     from tagweave.front.many_files import (
         complete_files,
         convert_files,
@@ -41,13 +45,11 @@ if TYPE_CHECKING:
         harvest_markup_folder,
         label_files,
     )
-    from tagweave.front.model import Model, load_model
+    from tagweave.front.model import Model
     from tagweave.front.sources import aggregate, apply_functions
     from tagweave.front.training import train, tune
     from tagweave.sources.functions import labelling_function
     from tagweave.training.plan import TrainingPlan
-
-__version__ = "0.1.0"
 
 _NAMES = {
     "corpus.corpus": "Corpus",
@@ -58,12 +60,14 @@ _NAMES = {
     "front.corpora": "load save",
     "front.description": "compare_sources",
     "front.distillation": "distill",
-    "front.evaluation": "compare evaluate",
+    "front.comparison": "compare",
+    "front.evaluation": "evaluate",
     "front.exchange": "read_documents write_documents",
     "front.harvest": "harvest_clusters harvest_clusters_files harvest_gazetteer harvest_gazetteer_files"
     " harvest_lexicon harvest_lexicon_files harvest_markup harvest_markup_files",
     "front.many_files": "complete_files convert_files harvest_lexicon_folder harvest_markup_folder label_files",
-    "front.model": "Model load_model",
+    "front.loading": "load_model",
+    "front.model": "Model",
     "front.sources": "aggregate apply_functions",
     "front.training": "train tune",
     "sources.functions": "labelling_function",

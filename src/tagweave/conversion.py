@@ -71,7 +71,7 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1, soft: 
 def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus:
     """Drop the labels that no label of the model combines with the labels of the layer `to`, which stay."""
     space, sets = model.space, LabelSets(model.space)
-    others = [view.guideline for view in space.sides if view.guideline != to]
+    guidelines = [view.guideline for view in space.sides if view.guideline != to]
 
     def excluded(own: Candidates, other: Candidates, guideline: str, partly: bool) -> bool:
         if own is None or other is None or (partly and OUTSIDE in own + other):
@@ -85,13 +85,13 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
         return False
 
     def step(sentence: Sentence) -> Sentence:
-        for name in others if to in sentence.layers else ():
-            own, other = sentence.layers[to], sentence.layers.get(name, ())
+        for name in guidelines if to in sentence.layers else ():
+            layer = sentence.layers.get(name, ())
             partly = corpus.covered_in(sentence) is not None
-            if any(wrong := [excluded(a, b, name, partly) for a, b in zip(own, other, strict=False)]):
-                sentence = sentence.with_layer(
-                    name, (None if lost else each for each, lost in zip(other, wrong, strict=True))
-                )
+            wrong = [excluded(a, b, name, partly) for a, b in zip(sentence.layers[to], layer, strict=False)]
+            if any(wrong):
+                kept = (None if is_wrong else label for label, is_wrong in zip(layer, wrong, strict=True))
+                sentence = sentence.with_layer(name, kept)
         return sentence
 
     return corpus.map(step)

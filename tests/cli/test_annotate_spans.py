@@ -18,7 +18,7 @@ from tagweave.annotate.serving import retraining_of
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose, Status, marked
 from tagweave.corpus.load import load
-from tagweave.front.model import load_model
+from tagweave.front.loading import load_model
 
 Run = Any
 KNOWN = ("Ada|B-PER saw|O London|B-LOC", "Alan|B-PER met|O Ada|B-PER Lovelace|I-PER", "in|O Paris|B-LOC it|O rains|O")

@@ -13,7 +13,7 @@ from model_files import write
 
 from tagweave.corpus.characters import RAW_BLANKS
 from tagweave.corpus.load import load
-from tagweave.front import model as front_model
+from tagweave.front import loading
 from tagweave.front import taggers as segmenter_module
 from tagweave.harvest.options import MARKUP_FORMATS
 from tagweave.models import pair_tables
@@ -63,7 +63,7 @@ def lines_of(data: bytes) -> list[str]:
 @pytest.fixture(autouse=True, scope="module")
 def models_are_opened_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(front_model, "load_model", cache(front_model.load_model))
+        patch.setattr(loading, "load_model", cache(loading.load_model))
         derive, derived = pair_tables.kept_tables, {}
 
         def tables(model, folder):

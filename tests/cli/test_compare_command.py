@@ -7,8 +7,8 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
-from tagweave.evaluation.divergence import counted, counted_trees, expected
-from tagweave.evaluation.divergence_page import page, summary
+from tagweave.evaluation.divergence import page, summary
+from tagweave.evaluation.divergence_counts import counted, counted_trees, expected
 from tagweave.models.storage import load_model
 
 BOTH = path("both.tsv")

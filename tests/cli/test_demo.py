@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tagweave.cli.demo import _NEXT
+from tagweave.cli.demonstration import NEXT
 from tagweave.corpus.describe import describe
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import ambiguous, forms_only, partial, partial_lines, path, sample
@@ -28,7 +28,7 @@ def test_it_runs_to_the_end_and_every_command_that_it_names_exists(run):
     full, by_likelihood, discarded, either, first, alone, coupled, converted = scores
     assert full > by_likelihood > discarded and either > first
     assert full == alone < coupled < converted
-    for line in _NEXT:
+    for line in NEXT:
         assert line in output
         run(line.split()[1], "--help")
 

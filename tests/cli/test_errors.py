@@ -182,7 +182,7 @@ def test_no_message_is_a_megabyte(error: ValueError, capsys: pytest.CaptureFixtu
 
 
 SOURCES = sorted((Path(__file__).parents[2] / "src" / "tagweave").rglob("*.py"))
-STYLES = {"divergence_page.py"}  # of pages: custom properties of CSS
+STYLES = {"divergence.py"}  # of pages: custom properties of CSS
 
 
 def texts(tree: ast.AST) -> Iterator[str]:

@@ -24,7 +24,6 @@ COMMANDS = {
     "tag, over the model": "tag {x} {y} -o {x}",
     "complete": "complete {m} {x} -o {x}",
     "convert": "convert {m} {x} -o {x}",
-    "convert, review": "convert {m} {x} -o {o} --review 1 --review-file {x}",
     "compare": "compare {x} {y} --html {x}",
     "label": "label {x} --functions {y} -o {x}",
     "label, over the functions": "label {y} --python {x} --functions {x} -o {x}",
@@ -47,12 +46,10 @@ def test_a_file_that_is_read_is_never_replaced(run, tagger, tmp_path, name):
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_two_outputs_of_one_name(run, tagger, tmp_path):
+def test_two_outputs_of_one_name(run, tmp_path):
     given = write(tmp_path / "x.txt", ["a/N"])
-    words = ("--review", 1, "--review-file", tmp_path / "o")
-    assert (
-        "found one file for two outputs" in run("convert", tagger, given, "-o", tmp_path / "o", *words, code=2).stderr
-    )
+    words = ("check", given, "-o", tmp_path / "o", "--believed", tmp_path / "o")
+    assert "found one file for two outputs" in run(*words, code=2).stderr
 
 
 def ended(process: subprocess.Popen[bytes], is_begun, seconds: float = 240) -> None:
@@ -80,7 +77,6 @@ UNWRITABLE = {
     "train, log": "train {x} -o {t}/m --log {bad}",
     "distill": "distill {m} {x} -o {bad}",
     "tag": "tag {m} {x} -o {bad}",
-    "convert, review": "convert {m} {x} -o {t}/o --review 1 --review-file {bad}",
     "compare": "compare {x} {x} --html {bad}",
     "check": "check {x} --believed {bad}",
     "label": "label {x} --functions {x} -o {bad}",

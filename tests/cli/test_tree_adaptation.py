@@ -206,8 +206,6 @@ def test_confidence_and_review(stacked: Path, run: Run, files: Path, tmp_path: P
     assert header.split("\t")[:4] == ["probability", "word", "given", "chosen"]
     assert [float(row.split("\t")[0]) for row in rows] == pytest.approx(confidence[:3], abs=1e-4)
     assert all(re.fullmatch(r"\d+:\w+", cell) for row in rows for cell in row.split("\t")[2:4])
-    run("convert", *arguments, "--review-file", tmp_path / "list.tsv", "-o", tmp_path / "out.conllu")
-    assert (tmp_path / "list.tsv").read_text().splitlines() == [header, *rows]
 
 
 def test_a_comment_names_the_guideline_of_the_input(stacked: Path, run: Run, files: Path, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_release_needs_the_version_everywhere(file: str | None, old: str, new:
     """`.ci/release.py`, on a copy of the files that it reads, all of which are ready but one."""
     texts = {
         name: (ROOT / name).read_text("utf-8")
-        for name in ("pyproject.toml", "CITATION.cff", "CHANGELOG.md", "src/tagweave/__init__.py")
+        for name in ("pyproject.toml", "CITATION.cff", "CHANGELOG.md", "src/tagweave/version.py")
     }
     texts["CHANGELOG.md"] = texts["CHANGELOG.md"].replace("## Unreleased\n", f"## {__version__} - 2026-01-02\n", 1)
     project = re.sub(r"\[project\.urls\]\n(.+\n)*", "", texts["pyproject.toml"])
@@ -100,7 +100,7 @@ def test_a_release_needs_the_version_everywhere(file: str | None, old: str, new:
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
-    for tag, wrong in ((f"v{__version__}", {file}), ("v9.9", {file, "src/tagweave/__init__.py"})):
+    for tag, wrong in ((f"v{__version__}", {file}), ("v9.9", {file, "src/tagweave/version.py"})):
         found = problems(tag, "https://here/a/b", tmp_path)
         assert {line.split(":")[0] for line in found} == wrong - {None}
 

@@ -18,17 +18,9 @@ import naive_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Layer, Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evaluation import divergence as module
-from tagweave.evaluation.divergence import (
-    Divergence,
-    TreeDivergence,
-    counted,
-    counted_trees,
-    expected,
-    head_positions,
-    same_sentences,
-)
-from tagweave.evaluation.divergence_page import page, summary, tables
+from tagweave.evaluation import divergence_counts as module
+from tagweave.evaluation.divergence import Divergence, TreeDivergence, page, summary, tables
+from tagweave.evaluation.divergence_counts import counted, counted_trees, expected, head_positions, same_sentences
 from tagweave.evaluation.tables import tables_as_text
 from tagweave.features import arc_templates
 from tagweave.labels.mapping import TagMapping

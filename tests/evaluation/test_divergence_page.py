@@ -11,8 +11,8 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.evaluation.divergence import Divergence, counted
-from tagweave.evaluation.divergence_page import page, summary, tables
+from tagweave.evaluation.divergence import Divergence, page, summary, tables
+from tagweave.evaluation.divergence_counts import counted
 from tagweave.evaluation.tables import tables_as_text
 
 VOID = ("meta",)

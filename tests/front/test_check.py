@@ -176,11 +176,9 @@ def test_the_command_writes_a_table(file: Path) -> None:
 
 
 def test_files_hold_the_suspects(spans: Checked, tmp_path: Path) -> None:
-    for form in ("json", "html", "label-studio", "doccano", "columns"):
+    for form in ("html", "label-studio", "doccano", "columns"):
         spans.write(tmp_path / form, form, 1)
     place = named(put(9, 4, "O"))[9].forms[4]
-    (suspect,) = json.loads((tmp_path / "json").read_text("utf-8"))["suspects"]
-    assert suspect["rival"] == {"first": 5, "last": 5, "label": "LOC", "forms": [place]}
     page = (tmp_path / "html").read_text("utf-8")
     assert f"{place}/LOC" in page and 'name="viewport"' in page and "color-scheme: light dark" in page
     (task,) = json.loads((tmp_path / "label-studio").read_text("utf-8"))

@@ -181,11 +181,11 @@ class TestNames:
 
 class TestPush:
     def test_a_model_and_its_card_are_one_commit(self, hub: Hub, model: Path) -> None:
-        address = run("push", str(model), "ada/tags", "--licence", "mit")
+        address = run("push", str(model), "ada/tags")
         assert address == f"{hub.url}/ada/tags/commit/{OID}\n"
         assert hub.files["ada/tags"]["model.tagweave"] == model.read_bytes()
         card = hub.files["ada/tags"]["README.md"].decode()
-        assert 'license: "mit"' in card
+        assert 'library_name: "tagweave"' in card
         assert "tagweave tag hf:ada/tags TEXT" in card
         assert sum("/commit/" in path for _, path, _ in hub.asked) == 1
         assert not hub.private
@@ -196,10 +196,6 @@ class TestPush:
             run("push", str(model), "ada/tags", "--card", str(tmp_path / "card.md"), "--private")
         assert hub.files["ada/tags"]["README.md"] == b"# Mine\n"
         assert hub.private == {"ada/tags"}
-
-    def test_a_card_and_options_of_one(self, model: Path) -> None:
-        shown = run("push", str(model), "ada/tags", "--card", "card.md", "--use", "x", code=2)
-        assert "found --card with options of a card that is written" in shown
 
     def test_the_wrong_token_is_not_told(self, hub: Hub, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HF_TOKEN", "hf_wrong_and_secret")

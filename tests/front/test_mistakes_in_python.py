@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,8 +190,8 @@ MISTAKES: list[tuple[str, Any, type[Exception], str]] = [
     ("callback", lambda m: tw.train(PAIRS, callback=3), TypeError, "found 3 as the callback, expected a function"),
     ("arguments", lambda m: tw.train(PAIRS, callback=lambda: 0), TypeError, "too many positional.*expected a function"),
     ("cancel", lambda m: tw.train(PAIRS, cancel=True), TypeError, "found bool as cancel, expected a function"),
-    ("model as gold", lambda m: tw.evaluate(m, {"m": m}), TypeError, "found a model as the gold standard, expected a"),
-    ("model as train", tw.train, TypeError, "found a model as the target, expected a corpus"),
+    ("model as gold", lambda m: tw.evaluate(m, {"m": m}), TypeError, f"found Tagger, {ACCEPTED}"),
+    ("model as train", tw.train, TypeError, f"found Tagger, {ACCEPTED}"),
     ("systems", lambda m: tw.evaluate(PAIRS, m), TypeError, "found Tagger as the systems, expected them by name"),
     ("tag None", lambda m: m.tag(None), TypeError, "found None, expected words, a text, "),
     ("tag a dict", lambda m: m.tag({"Jan": 1}), TypeError, "found dict, expected words, a text, "),
@@ -252,33 +250,3 @@ def test_other_functions_take_the_same() -> None:
 
 def test_nothing_in_nothing_out(model: Any) -> None:
     assert (model.tag(""), model.tag([]), model.tag(" \n")) == ("", [], "")
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "tw.train('missing.txt')",
-        "tw.train('a.txt', dev='missing.txt')",
-        "tw.train('a.txt', task='x')",
-        "tw.train('a.txt', method='x')",
-        "tw.train('a.txt', iteration=3)",
-        "tw.aggregate('missing.txt')",
-        "tw.load_model('missing.model')",
-        "main('train', 'missing.txt', '-o', 'm')",
-        "main('train', 'a.txt', '--task', 'x', '-o', 'm')",
-        "main('compare', 'a.txt', 'missing.txt')",
-        "main('serve', 'missing.model')",
-    ],
-)
-def test_a_misspelt_name_is_told_at_once(call: str, tmp_path: Path) -> None:
-    """Before anything slow is imported, which takes longer than all checks."""
-    (tmp_path / "a.txt").write_text("Jan/X lives/Y\n", encoding="utf-8")
-    code = f"""
-import sys, tagweave as tw
-from tagweave.cli.main import application
-def main(*words): application([words[0]])(words, standalone_mode=True)
-try: {call}
-except BaseException as error: print(type(error).__name__, *{{"numba", "scipy"}} & sys.modules.keys())
-"""
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-    assert told.split() in (["FileNotFoundError"], ["PlanError"], ["TypeError"], ["SystemExit"])

@@ -180,7 +180,7 @@ def _check(purpose: str, model: str | None, words: str | None, strategy: str | N
 
 def open_model(model: str, guideline: str | None, threads: int) -> ChainPredictor:
     """The model as a tagger of one of its guidelines."""
-    from tagweave.front.model import load_model
+    from tagweave.front.loading import load_model
 
     return load_model(model, threads).under([guideline] if guideline else ())
 

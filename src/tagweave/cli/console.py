@@ -1,4 +1,4 @@
-"""What commands print: messages with flags, progress, and errors that users can fix, with exit codes."""
+"""What commands say and refuse: messages with flags, checks of outputs, and exit codes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from tagweave.corpus.characters import printable
 from tagweave.errors import TagweaveError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import ProgressColumn
-    from rich.table import Table
-
     from tagweave.learning.run import Callback
 
 _FIELD = re.compile(r"`([a-z][a-z_]*)(?:=([^`]*))?`")
@@ -80,18 +76,6 @@ def show(line: str) -> None:
     print(printable(line))
 
 
-def add_row(table: Table, *cells: str) -> None:
-    """Add a row of texts, which are no markup, to a table."""
-    from rich.text import Text
-
-    table.add_row(*(Text(printable(each)) for each in cells))
-
-
-def share(count: int, total: int) -> str:
-    """Return a count with its share of the total."""
-    return f"{count:,} ({100 * count / total:.1f} %)" if total else "0"
-
-
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None], devices: bool = True) -> None:
     """Raise OptionError where a file is written that is read, or one is written twice; OSError if it cannot be written.
 
@@ -114,52 +98,6 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None], d
         if real in written:
             raise OptionError(f"{output}: found one file for two outputs, expected two names")
         written.add(real)
-
-
-Item = TypeVar("Item")
-
-
-@contextmanager
-def progress_line(*columns: ProgressColumn, console: Console | None = None) -> Iterator[Any]:
-    """Open a `rich.progress.Progress` on standard error; `None` where that is no terminal."""
-    from rich.console import Console as StandardConsole
-    from rich.progress import Progress
-
-    console = console or StandardConsole(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield progress
-
-
-def counted(items: Iterable[Item], what: str, console: Console | None = None) -> Iterator[Item]:
-    """Pass items on, and count them on standard error if that is a terminal; the line disappears at the end."""
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} {task.description}"), TimeElapsedColumn())
-    with progress_line(*columns, console=console) as progress:
-        yield from progress.track(items, description=what) if progress else items
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A function that is told how many of how many items are done: a bar on standard error, if that is a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-
-    with progress_line(TextColumn(what), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
-        task = progress and progress.add_task(what, total=None)
-        yield lambda done, total: progress and progress.update(task, completed=done, total=total)
-
-
-@contextmanager
-def status_line(what: str) -> Iterator[Callable[[str], None]]:
-    """A function that shows where the work stands: a line on standard error, if that is a terminal."""
-    from rich.progress import SpinnerColumn, TextColumn
-
-    with progress_line(SpinnerColumn(), TextColumn("{task.description}")) as progress:
-        task = progress and progress.add_task(what, total=None)
-        yield lambda line: progress and progress.update(task, description=f"{what}: {line}")
 
 
 @contextmanager

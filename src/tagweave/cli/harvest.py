@@ -7,45 +7,26 @@ from typing import Annotated, Any
 
 from tagweave.cli import options
 from tagweave.cli.commands import InPanels, group
-from tagweave.cli.console import FLAGS, OptionError, check_outputs, counted
-from tagweave.cli.many_files import through_many_files
+from tagweave.cli.console import FLAGS, OptionError, check_outputs
 from tagweave.cli.options import argument, flag
+from tagweave.cli.use import through_many_files
 from tagweave.harvest.options import ClusterOptions, GazetteerOptions, LexiconOptions, MarkupOptions
 from tagweave.options import declared
 from tagweave.streams import say
 
-
-def selection_note(options: Mapping[str, Any], count: int) -> str:
-    """How many sentences were kept, to be added to the last line, if options left out any."""
-    return f"; {count:,} sentences kept" if "like" in options or "sample" in options else ""
-
-
-def mark_phrases(inputs: Sequence[str], gazetteers: Sequence[str], output: str, **options: Any) -> None:
-    """Harvest with fields of `GazetteerOptions`, and tell how each input was read, with counts."""
-    from tagweave.front.harvest import RAW, harvest_gazetteer_files
-
-    check_outputs([output], [*inputs, *gazetteers, *options.get("stop", ())])
-    counts = harvest_gazetteer_files(inputs, gazetteers, output, counted, **options)
-    for path, name in zip(inputs, counts.formats, strict=True):
-        say(f"{path} is read as {'raw text, cut into tokens' if name == RAW else name}")
-    if not counts.phrases:
-        say("no phrase was found: entries are TYPE TAB phrase, with a tab, and case counts without --fold")
-    say(f"{output}: {counts.kept:,} of {counts.sentences:,} sentences, {counts.phrases:,} phrases found")
-
-
-_OF_LEXICONS = declared({"": LexiconOptions})
-_OF_GAZETTEERS = declared({"": GazetteerOptions})
-_ALIKE = ("every",)
+_LEXICON_FIELDS = declared({"": LexiconOptions})
+_GAZETTEER_FIELDS = declared({"": GazetteerOptions})
+_SHARED = ("every",)
 """Options of both."""
 _FLAGS = {"every": "all"}
-_OF_MARKUP = declared({"": MarkupOptions})
-_OF_CLUSTERS = declared({"": ClusterOptions})
+_MARKUP_FIELDS = declared({"": MarkupOptions})
+_CLUSTER_FIELDS = declared({"": ClusterOptions})
 
 
 @options.taking(
     declared({"--lexicon": LexiconOptions, "--gazetteer": GazetteerOptions}),
     _FLAGS,
-    lambda each: "Options" if each.name in _ALIKE else f"With {next(iter(each.fields))}",
+    lambda each: "Options" if each.name in _SHARED else f"With {next(iter(each.fields))}",
 )
 @options.taking(options.MANY_FILES)
 def lexicon(
@@ -75,31 +56,54 @@ def lexicon(
     if bool(lexicons) == bool(gazetteers):
         raise OptionError("found no --lexicon and no --gazetteer, or both, expected one of them")
     place = options.given(others, options.MANY_FILES)
-    own, of_phrases = options.given(others, _OF_LEXICONS), options.given(others, _OF_GAZETTEERS)
+    settings, for_phrases = options.given(others, _LEXICON_FIELDS), options.given(others, _GAZETTEER_FIELDS)
     if gazetteers:
-        _refuse({**own, **place}, "--gazetteer")
-        mark_phrases(raw, gazetteers, output, **of_phrases)
+        _refuse({**settings, **place}, "--gazetteer")
+        _mark_phrases(raw, gazetteers, output, for_phrases)
         return
-    _refuse(of_phrases, "--lexicon")
-    assert lexicons  # noqa: S101 - as above
-    if through_many_files("harvest_lexicon_folder", raw, lexicons, output=output, place=place, **own):
+    _refuse(for_phrases, "--lexicon")
+    if place:
+        from tagweave.front.many_files import harvest_lexicon_folder
+
+        through_many_files(harvest_lexicon_folder, raw, lexicons, output=output, place=place, **settings)
         return
+    from tagweave.cli.terminal import counted
     from tagweave.front.harvest import harvest_lexicon_files
 
-    check_outputs([output], [*raw, *lexicons, *own.get("like", ())])
-    counts = harvest_lexicon_files(raw, lexicons, output, counted, **own)
-    found = f"{output}: {counts.kept:,} of {counts.sentences:,} sentences, {counts.words:,} words found"
-    say(found + selection_note(own, counts.written))
+    words = lexicons or []
+    check_outputs([output], [*raw, *words, *settings.get("like", ())])
+    counts = harvest_lexicon_files(raw, words, output, counted, **settings)
+    line = f"{output}: {counts.kept:,} of {counts.sentences:,} sentences, {counts.words:,} words found"
+    say(line + _selection_note(settings, counts.written))
+
+
+def _mark_phrases(raw: Sequence[str], gazetteers: Sequence[str], output: str, settings: Mapping[str, Any]) -> None:
+    """Mark phrases, and tell how each input was read, with counts."""
+    from tagweave.cli.terminal import counted
+    from tagweave.front.harvest import RAW, harvest_gazetteer_files
+
+    check_outputs([output], [*raw, *gazetteers, *settings.get("stop", ())])
+    counts = harvest_gazetteer_files(raw, gazetteers, output, counted, **settings)
+    for path, name in zip(raw, counts.formats, strict=True):
+        say(f"{path} is read as {'raw text, cut into tokens' if name == RAW else name}")
+    if not counts.phrases:
+        say("no phrase was found: entries are TYPE TAB phrase, with a tab, and case counts without --fold")
+    say(f"{output}: {counts.kept:,} of {counts.sentences:,} sentences, {counts.phrases:,} phrases found")
+
+
+def _selection_note(settings: Mapping[str, Any], count: int) -> str:
+    """Return how many sentences were kept, to be added to the last line, if options left out any."""
+    return f"; {count:,} sentences kept" if "like" in settings or "sample" in settings else ""
 
 
 def _refuse(values: Mapping[str, Any], beside: str) -> None:
     """Raise if an option is set that means nothing beside another one."""
     for name, value in values.items():
-        if value is not None and name not in _ALIKE:
+        if value is not None and name not in _SHARED:
             raise OptionError(f"found --{FLAGS.get(name, name).replace('_', '-')} with {beside}, expected it without")
 
 
-@options.taking(_OF_MARKUP, _FLAGS)
+@options.taking(_MARKUP_FIELDS, _FLAGS)
 @options.taking(options.MANY_FILES)
 def markup(
     pages: Annotated[list[str], argument("INPUT", "Pages, or folders of pages; - is standard input.")],
@@ -114,24 +118,28 @@ def markup(
     With --words, links and bold text are spans among words instead: a column file, with the labels B-* and I-* and all
     else unknown. Text is cut at blanks, and each punctuation character is a token.
     """
-    place = options.given(others, options.MANY_FILES)
-    own = options.given(others, _OF_MARKUP)
-    if through_many_files("harvest_markup_folder", pages, output=output, place=place, **own):
+    settings, place = options.given(others, _MARKUP_FIELDS), options.given(others, options.MANY_FILES)
+    if place:
+        from tagweave.front.many_files import harvest_markup_folder
+
+        through_many_files(harvest_markup_folder, pages, output=output, place=place, **settings)
         return
+    from tagweave.cli.terminal import counted
     from tagweave.front.harvest import harvest_markup_files, page_files
 
-    check_outputs([output], [*(file for file, _ in page_files(pages, own.get("format"))), *own.get("like", ())])
-    counts = harvest_markup_files(pages, output, counted, **own)
-    words = own.get("words")
-    of_two = "" if words else f" ({counts.spans_of_two:,} of two characters)"
+    read = [path for path, _ in page_files(pages, settings.get("format"))]
+    check_outputs([output], [*read, *settings.get("like", ())])
+    counts = harvest_markup_files(pages, output, counted, **settings)
+    words = settings.get("words")
+    pairs = "" if words else f" ({counts.spans_of_two:,} of two characters)"
     say(
-        f"{output}: {counts.pages:,} pages, {counts.sentences:,} sentences, {counts.spans:,} marked spans{of_two},"
+        f"{output}: {counts.pages:,} pages, {counts.sentences:,} sentences, {counts.spans:,} marked spans{pairs},"
         f" {counts.known:,} {'tokens in them' if words else 'places between characters known'}"
-        f"{selection_note(own, counts.written)}"
+        f"{_selection_note(settings, counts.written)}"
     )
 
 
-@options.taking(_OF_CLUSTERS, {"minimum_count": "minimum-count"})
+@options.taking(_CLUSTER_FIELDS, {"minimum_count": "minimum-count"})
 def clusters(
     raw: Annotated[list[str], argument("RAW", "Words, in any format; their labels are not looked at.")],
     output: options.Output,
@@ -142,10 +150,11 @@ def clusters(
 
     Each line is a bit string, a word and its count. Words whose bit strings begin alike are alike.
     """
+    from tagweave.cli.terminal import counted
     from tagweave.front.harvest import harvest_clusters_files
 
     check_outputs([output], raw)
-    made = harvest_clusters_files(raw, output, format, counted, **options.given(others, _OF_CLUSTERS))
+    made = harvest_clusters_files(raw, output, format, counted, **options.given(others, _CLUSTER_FIELDS))
     say(f"{output}: {len(made):,} words in {made.classes:,} clusters")
 
 

@@ -15,11 +15,12 @@ from typing import Annotated, Any
 
 import typer
 
-from tagweave import __version__, streams
+from tagweave import streams
 from tagweave.cli.commands import Commands, InPanels
 from tagweave.cli.console import BROKEN_PIPE, INTERRUPTED, USAGE, in_flags
 from tagweave.front.options import message
 from tagweave.signals import ending_in_order
+from tagweave.version import __version__
 
 GROUPS = {
     "Train and use": {
@@ -36,12 +37,12 @@ GROUPS = {
         "harvest": "harvest",
         "label": "sources",
         "aggregate": "sources",
-        "import": "documents",
-        "export": "documents",
+        "import": "exchange",
+        "export": "exchange",
     },
     "Compare and convert": {"evaluate": "evaluate", "compare": "evaluate", "check": "evaluate", "convert": "use"},
     "Serve": {"serve": "serve", "warm": "demo"},
-    "Share": {"card": "sharing", "push": "sharing", "pull": "sharing"},
+    "Share": {"card": "exchange", "push": "exchange", "pull": "exchange"},
 }
 """The file of each command, by groups in the order of the help. The file has a function or a Typer of that name."""
 COMMANDS = {name: file for group in GROUPS.values() for name, file in group.items()}

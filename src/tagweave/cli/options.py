@@ -165,12 +165,3 @@ AsJson = Annotated[bool, switch("JSON instead of tables.", "--json")]
 
 MANY_FILES = declared({"": ManyFilesOptions})
 """Options of commands that take many files."""
-
-
-Tests = Annotated[
-    list[str] | None, flag("[G=]TEST", "Measure the model on this corpus: scores, speed (repeatable).", "--test")
-]
-Licence = Annotated[str | None, flag("ID", "Of the model, as the hub names it: mit, cc-by-sa-4.0.", "--licence")]
-Languages = Annotated[list[str] | None, flag("CODE", "A language of the model, as zh (repeatable).", "--language")]
-Use = Annotated[str | None, flag("TEXT", "What the model is for.", "--use")]
-Title = Annotated[str | None, flag("TEXT", "By default the name of the file.", "--title")]

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tagweave.cli import options
-from tagweave.cli.console import OptionError, check_outputs, counted
-from tagweave.cli.many_files import single, through_many_files
+from tagweave.cli.console import OptionError, check_outputs
 from tagweave.cli.options import argument, flag
 from tagweave.front.options import TO_CONVERT, TO_LABEL
 from tagweave.streams import say
 
-_OF_COMPLETE = ("to", "format", "output_format", "split_runs", "non_projective")
-_TO_COMPLETE = [each for each in TO_LABEL if each.name in _OF_COMPLETE]
+if TYPE_CHECKING:
+    from tagweave.streams.many_files import FileCounts
+
+_COMPLETE_FIELDS = ("to", "format", "output_format", "split_runs", "non_projective")
+_TO_COMPLETE = [declared for declared in TO_LABEL if declared.name in _COMPLETE_FIELDS]
+
+
+def _single(inputs: Sequence[str] | None) -> str:
+    """Return the input of a command that reads one file, by default standard input."""
+    if inputs and len(inputs) > 1:
+        expected = "one, or --processes N, which writes a file for each into a folder"
+        raise OptionError(f"found {len(inputs)} inputs, expected {expected}")
+    return inputs[0] if inputs else "-"
+
+
+def through_many_files(
+    work: Callable[..., FileCounts], *arguments: Any, output: str, place: Mapping[str, Any], **options: Any
+) -> None:
+    """Call a function of `tagweave.front.many_files`, for --processes or --ray, and tell what it wrote."""
+    from tagweave.cli.terminal import progress_bar
+
+    if len(place) > 1:
+        raise OptionError("found --processes and --ray, expected one of them")
+    if output == "-":
+        raise OptionError(f"found --{next(iter(place))} without --output, expected the folder for the files (-o OUT/)")
+    with progress_bar("files") as progress:
+        counts = work(*arguments, output, progress=progress, tell=say, **place, **options)
+    before = f", {counts.before:,} were there before" if counts.before else ""
+    say(f"{output}: {counts.written:,} {'file' if counts.written == 1 else 'files'} written{before}")
 
 
 @options.taking(TO_LABEL)
@@ -41,17 +68,18 @@ def tag(
     With --processes, many files are labelled: `tag MODEL in/*.txt.gz -o OUT/ --processes 8`. Every file becomes one of
     the same name in OUT; if the command is interrupted, the same command continues.
     """
-    own = options.given(others, TO_LABEL)
-    then = own.get("then", [])
-    place = options.given(others, options.MANY_FILES)
-    if through_many_files("label_files", model, inputs or (), output=output, threads=threads, place=place, **own):
-        return
-    text = single(inputs)
-    from tagweave.front.model import load_model
+    settings, place = options.given(others, TO_LABEL), options.given(others, options.MANY_FILES)
+    if place:
+        from tagweave.front.many_files import label_files
 
+        through_many_files(label_files, model, inputs or (), output=output, threads=threads, place=place, **settings)
+        return
+    from tagweave.front.loading import load_model
+
+    text, then = _single(inputs), settings.pop("then", [])
     check_outputs([output], [model, text, *then])
-    models = [load_model(each, threads) for each in then]
-    load_model(model, threads).label_file(text, output, **{**own, "then": models})
+    models = [load_model(path, threads) for path in then]
+    load_model(model, threads).label_file(text, output, then=models, **settings)
 
 
 @options.taking(_TO_COMPLETE)
@@ -68,15 +96,17 @@ def complete(
     The new labels are the most probable sequence that the annotation allows. The format stays the same, but
     text without labels becomes tagged or segmented text.
     """
-    own = options.given(others, _TO_COMPLETE)
-    place = options.given(others, options.MANY_FILES)
-    if through_many_files("complete_files", model, inputs, output=output, threads=threads, place=place, **own):
-        return
-    corpus = single(inputs)
-    from tagweave.front.model import load_model
+    settings, place = options.given(others, _TO_COMPLETE), options.given(others, options.MANY_FILES)
+    if place:
+        from tagweave.front.many_files import complete_files
 
+        through_many_files(complete_files, model, inputs, output=output, threads=threads, place=place, **settings)
+        return
+    from tagweave.front.loading import load_model
+
+    corpus = _single(inputs)
     check_outputs([output], [model, corpus])
-    load_model(model, threads).complete_file(corpus, output, **own)
+    load_model(model, threads).complete_file(corpus, output, **settings)
 
 
 @options.taking(TO_CONVERT)
@@ -89,7 +119,6 @@ def convert(
     ],
     output: options.Output = "-",
     to: Annotated[str | None, flag("G", "The guideline to convert to; default: the model's other one.")] = None,
-    review_file: Annotated[str | None, flag("FILE", "Write the list of --review to this file instead.")] = None,
     threads: options.Threads = 1,
     **others: Any,
 ) -> None:
@@ -105,21 +134,18 @@ def convert(
 
     A parser with a guide converts the trees of CoNLL-U.
     """
-    own = options.given(others, TO_CONVERT)
-    if review_file and not own.get("review"):
-        raise OptionError("found --review-file without --review, expected --review N as well")
-    place = options.given(others, options.MANY_FILES)
-    if through_many_files("convert_files", model, inputs, output=output, threads=threads, place=place, to=to, **own):
-        return
-    corpus = single(inputs)
-    from tagweave.front.model import load_model
-    from tagweave.streams.inputs import write_lines
+    settings, place = options.given(others, TO_CONVERT), options.given(others, options.MANY_FILES)
+    if place:
+        from tagweave.front.many_files import convert_files
 
-    check_outputs([output, review_file], [model, corpus])
+        through_many_files(convert_files, model, inputs, output=output, threads=threads, place=place, to=to, **settings)
+        return
+    from tagweave.cli.terminal import counted
+    from tagweave.front.loading import load_model
+
+    corpus = _single(inputs)
+    check_outputs([output], [model, corpus])
     progress = partial(counted, what="sentences")
-    listed = load_model(model, threads).convert_file(corpus, output, to, progress=progress, **own)
-    if review_file:
-        write_lines(review_file, listed.lines())
-    elif own.get("review"):
-        for line in listed.lines():
-            say(line)
+    least_certain = load_model(model, threads).convert_file(corpus, output, to, progress=progress, **settings)
+    for line in least_certain.lines() if "review" in settings else ():
+        say(line)

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from tempfile import TemporaryDirectory
+from typing import Any, Self
 
 import numpy as np
 
-from tagweave.estimators.crfsuite import SentenceTagger, TrainingLog
+from tagweave.estimators.answers import (
+    SingleSentences,
+    best_labels,
+    encode,
+    evidence,
+    k_best_labels,
+    marginals,
+    sequence_probability,
+    state_weights,
+    transition_weights,
+)
+from tagweave.estimators.crfsuite import ModelInfo, TrainingLog
+from tagweave.estimators.fitting import Hooks, Sequences, fit_sequences, print_iteration
 from tagweave.estimators.parameters import CRFParameters, not_fitted
 from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.encoded import Encoded
+from tagweave.learning.run import Iteration
+from tagweave.models.chain import ChainModel
+from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.options import described
-
-if TYPE_CHECKING:  # these modules compile kernels, so the methods that need them import them
-    from tagweave.estimators.answers import SingleSentences
-    from tagweave.estimators.fitting import Hooks
-    from tagweave.features.encoded import Encoded
-    from tagweave.models.chain import ChainModel
+from tagweave.training.fit.chain_problem import scorer
 
 _OF_PROCESS = ("model_filename", "trainer_cls")
 """Parameters that are not stored with a model."""
@@ -91,8 +104,6 @@ class ChainCRF(CRFParameters):
             ValueError: X and y of different lengths, an empty set, no sentence, no label at all, only one of X_dev and
                 y_dev, or a parameter that the algorithm does not take.
         """
-        from tagweave.estimators.fitting import Sequences, fit_sequences, print_iteration
-
         if (X_dev is None) != (y_dev is None):
             raise ValueError("found only one of X_dev and y_dev, expected both or neither")
         sentences = token_sequences(X)
@@ -112,8 +123,6 @@ class ChainCRF(CRFParameters):
         return self
 
     def _hooks(self) -> Hooks:
-        from tagweave.estimators.fitting import Hooks
-
         assert self.trainer_cls is not None  # noqa: S101 - for the type checker
         given = {name: value for name, value in self.get_params().items() if value is not None and name not in _OWN}
         params = {CRFSUITE_NAMES.get(name, name): value for name, value in given.items()}
@@ -130,8 +139,6 @@ class ChainCRF(CRFParameters):
         Raises:
             ValueError: constraints of other lengths than X, or with labels that the model does not know.
         """
-        from tagweave.estimators.answers import best_labels, evidence
-
         sentences, encoded = self._encoded(X)
         masks = None
         if constraints is not None:
@@ -147,8 +154,6 @@ class ChainCRF(CRFParameters):
         return list(labels)
 
     def _single(self) -> SingleSentences:
-        from tagweave.estimators.answers import SingleSentences
-
         model = self.model_
         if self._prepared is None or self._prepared.model is not model:
             self._prepared = SingleSentences(model)
@@ -156,8 +161,6 @@ class ChainCRF(CRFParameters):
 
     def predict_marginals(self, X: Iterable[TokenSequence]) -> Predictions:
         """The probability of every label at every token, as dicts from label to probability; shaped as by `predict`."""
-        from tagweave.estimators.answers import marginals
-
         _, encoded = self._encoded(X)
         return Predictions.of(marginals(self.model_, encoded, self.threads or 1))
 
@@ -168,8 +171,6 @@ class ChainCRF(CRFParameters):
 
     def predict_best(self, X: Iterable[TokenSequence], k: int) -> list[list[tuple[list[str], float]]]:
         """The k best label sequences of every sentence, each with its probability, the best first."""
-        from tagweave.estimators.answers import k_best_labels
-
         if k < 1:
             raise ValueError(f"found k={k}, expected at least 1")
         _, encoded = self._encoded(X)
@@ -177,8 +178,6 @@ class ChainCRF(CRFParameters):
 
     def score(self, X: Iterable[TokenSequence], y: Iterable[Labels]) -> float:
         """The accuracy on the positions with one label in `y`, or the F of spans. Raises ValueError without any."""
-        from tagweave.training.fit.chain_problem import scorer
-
         sentences, encoded = self._encoded(X)
         layers = layers_of(y, [len(sentence) for sentence in sentences])
         return scorer(self.model_, encoded, layers, self.model_.space.views[0].guideline)(self.model_.weights)
@@ -188,10 +187,6 @@ class ChainCRF(CRFParameters):
 
         What belongs to this process is left out: `model_filename`, `trainer_cls`, and the seconds of the log.
         """
-        from dataclasses import replace
-
-        from tagweave.models.storage import save_model
-
         model = self.model_
         parameters = {name: _plain(value) for name, value in self.get_params().items() if name not in _OF_PROCESS}
         log = [{**asdict(iteration), "seconds": 0.0} for iteration in self.training_log_ or ()]
@@ -206,9 +201,6 @@ class ChainCRF(CRFParameters):
             FileNotFoundError: no such file.
             ModelFileError: a file of another kind, a damaged one, or a model of another kind.
         """
-        from tagweave.learning.run import Iteration
-        from tagweave.models.storage import ModelFileError
-
         model = _attribute_model(path)
         try:
             crf = cls(**model.about.get("parameters", {}))
@@ -256,24 +248,18 @@ class ChainCRF(CRFParameters):
     @property
     def state_features_(self) -> dict[tuple[str, str], float] | None:
         """The nonzero weights by (attribute, label)."""
-        from tagweave.estimators.answers import state_weights
-
         model = self._fitted()
         return None if model is None else state_weights(model)
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float] | None:
         """The nonzero weights by (label, next label)."""
-        from tagweave.estimators.answers import transition_weights
-
         model = self._fitted()
         return None if model is None else transition_weights(model)
 
     @property
     def size_(self) -> int | None:
         """The size in bytes of the file that `save` writes."""
-        from tempfile import TemporaryDirectory
-
         if self._fitted() is None:
             return None
         with TemporaryDirectory() as folder:
@@ -287,17 +273,11 @@ class ChainCRF(CRFParameters):
         return self._fitted() is not None
 
     def _encoded(self, X: Iterable[TokenSequence]) -> tuple[list[TokenSequence], Encoded]:
-        from tagweave.estimators.answers import encode
-
         model, sentences = self.model_, token_sequences(X)
         return sentences, encode(model, sentences)
 
 
 def _attribute_model(path: Path | str) -> ChainModel:
-    from tagweave.features.attributes import AttributeEncoder
-    from tagweave.models.chain import ChainModel
-    from tagweave.models.storage import ModelFileError, load_model
-
     model = load_model(path, ChainModel)
     if not isinstance(model.encoder, AttributeEncoder):
         raise ModelFileError(f"{path}: found a model of templates, expected one whose features are attributes")
@@ -307,3 +287,50 @@ def _attribute_model(path: Path | str) -> ChainModel:
 def _plain(value: Any) -> Any:
     """Return a parameter as a plain Python value for JSON; a search over NumPy arrays sets NumPy scalars."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+class SentenceTagger:
+    """Answers about one sentence at a time, the one that `set` was given last, by a fitted estimator."""
+
+    def __init__(self, crf: ChainCRF) -> None:
+        self._crf = crf
+        self._sentence: TokenSequence = []
+        self._marginals: list[dict[str, float]] = []
+
+    def labels(self) -> list[str]:
+        return list(self._crf.model_.space.names)
+
+    def set(self, xseq: TokenSequence) -> None:
+        """Take a sentence, about which the next questions are."""
+        self._sentence, self._marginals = list(xseq), self._crf.predict_marginals_single(xseq)
+
+    def tag(self, xseq: TokenSequence | None = None) -> list[str]:
+        """The best labels of a sentence, which is then the one that others are asked about."""
+        if xseq is not None:
+            self.set(xseq)
+        return self._crf.predict_single(self._sentence)
+
+    def marginal(self, y: str, pos: int) -> float:
+        """The probability of a label at a position. Raises KeyError, IndexError."""
+        return self._marginals[pos][y]
+
+    def probability(self, yseq: Sequence[str]) -> float:
+        """The probability of a label sequence. Raises ValueError for another length or unknown labels."""
+        return sequence_probability(self._crf.model_, self._sentence, yseq)
+
+    def info(self) -> ModelInfo:
+        crf = self._crf
+        states, transitions, attributes = crf.state_features_ or {}, crf.transition_features_ or {}, crf.attributes_
+        labels = self.labels()
+        counts = {
+            "size": crf.size_,
+            "num_labels": len(labels),
+            "num_attrs": crf.num_attributes_,
+            "num_features": len(states) + len(transitions),
+        }
+        header = {name: str(value) for name, value in counts.items()}
+        return ModelInfo(header, _numbered(labels), _numbered(attributes or []), transitions, states)
+
+
+def _numbered(names: Sequence[Any]) -> dict[str, str]:
+    return {name: str(number) for number, name in enumerate(names)}

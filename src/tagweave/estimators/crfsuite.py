@@ -1,17 +1,13 @@
-"""The log of a training, and a fitted model, as python-crfsuite has them."""
+"""The log of a training, and the parts of a model, as python-crfsuite has them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from tagweave.estimators.sequences import TokenSequence
 from tagweave.learning.run import Iteration
-
-if TYPE_CHECKING:
-    from tagweave.estimators.chain_crf import ChainCRF
 
 
 class LabelScore(NamedTuple):
@@ -107,52 +103,3 @@ class ModelInfo:
     attributes: dict[str, str]
     transitions: dict[tuple[str, str], float]
     state_features: dict[tuple[str, str], float]
-
-
-class SentenceTagger:
-    """Answers about one sentence at a time, the one that `set` was given last, by a fitted estimator."""
-
-    def __init__(self, crf: ChainCRF) -> None:
-        self._crf = crf
-        self._sentence: TokenSequence = []
-        self._marginals: list[dict[str, float]] = []
-
-    def labels(self) -> list[str]:
-        return list(self._crf.model_.space.names)
-
-    def set(self, xseq: TokenSequence) -> None:
-        """Take a sentence, about which the next questions are."""
-        self._sentence, self._marginals = list(xseq), self._crf.predict_marginals_single(xseq)
-
-    def tag(self, xseq: TokenSequence | None = None) -> list[str]:
-        """The best labels of a sentence, which is then the one that others are asked about."""
-        if xseq is not None:
-            self.set(xseq)
-        return self._crf.predict_single(self._sentence)
-
-    def marginal(self, y: str, pos: int) -> float:
-        """The probability of a label at a position. Raises KeyError, IndexError."""
-        return self._marginals[pos][y]
-
-    def probability(self, yseq: Sequence[str]) -> float:
-        """The probability of a label sequence. Raises ValueError for another length or unknown labels."""
-        from tagweave.estimators.answers import sequence_probability
-
-        return sequence_probability(self._crf.model_, self._sentence, yseq)
-
-    def info(self) -> ModelInfo:
-        crf = self._crf
-        states, transitions, attributes = crf.state_features_ or {}, crf.transition_features_ or {}, crf.attributes_
-        labels = self.labels()
-        counts = {
-            "size": crf.size_,
-            "num_labels": len(labels),
-            "num_attrs": crf.num_attributes_,
-            "num_features": len(states) + len(transitions),
-        }
-        header = {name: str(value) for name, value in counts.items()}
-        return ModelInfo(header, _numbered(labels), _numbered(attributes or []), transitions, states)
-
-
-def _numbered(names: Sequence[Any]) -> dict[str, str]:
-    return {name: str(number) for number, name in enumerate(names)}

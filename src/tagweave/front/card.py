@@ -12,13 +12,17 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from tagweave import __version__
-from tagweave.corpus.files import short_name, whole_file
+from tagweave.corpus.characters import printable
+from tagweave.corpus.files import read_lines, short_name, whole_file
+from tagweave.errors import CorpusError
+from tagweave.evaluation.report import evaluate
+from tagweave.evaluation.score import interval
 from tagweave.front.corpora import load
 from tagweave.front.description import calibration_line, describe_model
-from tagweave.front.model import load_model
+from tagweave.front.loading import load_model
 from tagweave.models.hub import CARD, MODEL, PREFIX, endpoint, fetched, hub_name, told
 from tagweave.models.storage import describe_model as check_model
+from tagweave.version import __version__
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,6 @@ class Scored:
 
 def score_on(model: str, argument: str, threads: int = 1) -> Scored:
     """Measure a model on the corpus `[GUIDELINE=]PATH[#LAYER]`. Raises as `load_model`, `load` and `evaluate`."""
-    from tagweave.errors import CorpusError
-    from tagweave.evaluation.report import evaluate
-    from tagweave.evaluation.score import interval
-
     loaded, gold = load_model(model, threads), load(argument)
     loaded.relabelled(gold.with_sentences(gold.sentences[:1]))  # what the first use compiles or makes is not speed
     begin = time.perf_counter()
@@ -201,8 +201,6 @@ def _plan(about: Mapping[str, Any]) -> Iterator[str]:
 
 def cell(text: str) -> str:
     """A text as the content of a cell of a table, as it is."""
-    from tagweave.corpus.characters import printable
-
     return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("`", "'").replace("<", "&lt;")
 
 
@@ -234,6 +232,16 @@ def push(model: str | PathLike[str], name: str, card: str, private: bool = False
             revision=target.revision,
         )
         return str(commit.commit_url)
+
+
+def push_with_card(model: str, name: str, card: str | None, private: bool = False) -> str:
+    """Upload a model with the card in a file, or without one with `model_card`. Returns and raises as `push`."""
+    repository = hub_name(name).repository
+    if card is None:
+        text = model_card(model, title=repository, repository=repository)
+    else:
+        text = "\n".join(read_lines(card)) + "\n"
+    return push(model, name, text, private)
 
 
 def pull(name: str, output: str | PathLike[str]) -> None:

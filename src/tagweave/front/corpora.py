@@ -57,17 +57,13 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
     files.save(corpus, fspath(path), format)
 
 
-def corpus_of(given: Given, what: str = "corpus") -> Corpus:
-    """Return a corpus as it is, read from a file, or made of sentences in Python; messages call it `what`.
+def corpus_of(given: Given) -> Corpus:
+    """Return a corpus as it is, read from a file, or made of sentences in Python.
 
     Raises TypeError for anything else, and as `load`.
     """
-    from tagweave.front.model import Model
-
     if isinstance(given, Corpus):
         return given
-    if isinstance(given, Model):
-        raise TypeError(f"found a model as the {what}, expected a corpus: {ACCEPTED}, or the path of a file")
     if isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given):
         return load(given)
     return Corpus(given)  # type: ignore[arg-type]  # it takes more than it has

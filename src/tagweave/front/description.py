@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.describe import describe as corpus_counts
+from tagweave.errors import CorpusError
+from tagweave.exchange.load import load, reading
 from tagweave.exchange.tokenization import Tokenization
+from tagweave.front.corpora import corpus_of
+from tagweave.models import storage
+from tagweave.models.hub import PREFIX, model_file
+from tagweave.sources.agreement import agreement, source_scores
+from tagweave.sources.answers import Answers
+from tagweave.sources.layers import load_sources
 from tagweave.streams import say
 from tagweave.structures import CHAIN, TREE
+from tagweave.training.inspection import SpanCounts, suspicions, uncovered_types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,9 +37,6 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
         ModelFileError: a damaged model, or one of a newer version.
         CorpusError, OSError: the file cannot be read.
     """
-    from tagweave.exchange.load import load, reading
-    from tagweave.training.inspection import suspicions
-
     if is_model(argument):
         return describe_model(argument)
     corpus = load(argument, format)
@@ -37,14 +44,16 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
     return {**describe_corpus(corpus), **how}
 
 
+def warnings_beside(descriptions: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield a warning if corpora lack types of spans that others of their guideline often have."""
+    yield from uncovered_types([SpanCounts.described(each) for each in descriptions if each["kind"] == "corpus"])
+
+
 def is_model(path: str) -> bool:
     """Whether a file begins like one of safetensors or like a model of another program, or a name is one of the hub."""
-    from tagweave.models.hub import PREFIX
-    from tagweave.models.storage import is_foreign
-
     if not Path(path).is_file():
         return path.startswith(PREFIX)
-    if is_foreign(path):
+    if storage.is_foreign(path):
         return True
     with Path(path).open("rb") as file:
         start = file.read(9)
@@ -53,10 +62,8 @@ def is_model(path: str) -> bool:
 
 def describe_model(path: str) -> dict[str, Any]:
     """Describe the model in a file without reading its weights. Raises ModelFileError as `load_model`."""
-    from tagweave.models.hub import model_file
-    from tagweave.models.storage import describe_model
 
-    description = describe_model(path)
+    description = storage.describe_model(path)
     return {
         "file": path,
         "kind": "model",
@@ -100,9 +107,7 @@ _OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {CHAIN: _of_ch
 
 def describe_corpus(corpus: Corpus) -> dict[str, Any]:
     """Count known, ambiguous and unknown positions in each layer of a corpus; `covered` lists the annotated labels."""
-    from tagweave.corpus.describe import describe
-
-    numbers = describe(corpus)
+    numbers = corpus_counts(corpus)
     named = {name for sentence in corpus for name in sentence.covered or ()}
     return {
         "file": corpus.path,
@@ -126,8 +131,6 @@ def describe_sources(files: Sequence[str], selection: str, format: str | None = 
         selection: which columns are sources, as for `tagweave.sources.layers.load_sources`, which raises.
         format: the format of all files.
     """
-    from tagweave.sources.layers import load_sources
-
     found = load_sources(files, selection, format=format)
     for line in (*found.notes, *found.lacking):
         say(line)
@@ -151,11 +154,6 @@ def compare_sources(corpus: Corpus, sources: str | Sequence[str], gold: str | No
     Raises:
         CorpusError: no source says anything, or gold labels of spans follow no scheme.
     """
-    from tagweave.errors import CorpusError
-    from tagweave.front.corpora import corpus_of
-    from tagweave.sources.agreement import agreement, source_scores
-    from tagweave.sources.answers import Answers
-
     corpus, sources = corpus_of(corpus), sources.split(",") if isinstance(sources, str) else sources
     if not any(any(sentence.layers.get(name, ())) for sentence in corpus for name in sources):
         raise CorpusError(f"no label in the layers {', '.join(sources)}", "some", corpus.path)

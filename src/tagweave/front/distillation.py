@@ -7,7 +7,7 @@ distillation for multilingual sequence labeling).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -19,14 +19,17 @@ from tagweave.corpus.corpus import Corpus, Unit
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
+from tagweave.features.templates import Templates
 from tagweave.front.corpora import Given
 from tagweave.front.label_model import LabelModel
-from tagweave.front.model import Model, load_model
+from tagweave.front.loading import load_model
+from tagweave.front.model import Model
 from tagweave.front.options import LabelOptions, check_names
 from tagweave.front.training import several, train
 from tagweave.options import taking
 from tagweave.streams import Tell, say
 from tagweave.streams.inputs import Input
+from tagweave.training.cascades.incomplete import with_tables
 from tagweave.training.plan import LOOKUPS, OF_STUDENT
 
 if TYPE_CHECKING:
@@ -72,66 +75,61 @@ def distill(
     first = models[0].chain
     coding = "IOB2" if first.coding == "IOB1" else first.coding  # IOB1 has no numbers of candidates
     settings = LabelOptions(format=format, tokens=tokens, retag=retag)
-    own = [_named(each, models[0]) for each in several(gold, "gold")]
+    labelled = [_named(corpus, models[0]) for corpus in several(gold)]
     if dev is not None:
-        dev = _named(several(dev, "dev")[0], models[0])
-    taught = [_taught(models, each, settings, tell) for each in several(text, "text")]
+        dev = _named(several(dev)[0], models[0])
+    taught = [_taught(models, corpus, settings, tell) for corpus in several(text)]
     if not options.get("templates") and not any(options.get(name) for name in LOOKUPS):
         options["templates"] = _templates(models[0])
-    student = train([*own, *taught], dev=dev, task=first.task, coding=coding, method="single", **options)
-    about = {**student.about, "teachers": [Path(each.name).name for each in models]}
+    student = train([*labelled, *taught], dev=dev, task=first.task, coding=coding, method="single", **options)
+    about = {**student.about, "teachers": [Path(model.name).name for model in models]}
     student.trained = replace(student.trained, about=about)
     return student
 
 
 def _loaded(teachers: Teacher | Sequence[Teacher]) -> list[LabelModel]:
     """Return the teachers. Raises unless all have the task and the coding of the first, and a task with marginals."""
-    given = [teachers] if isinstance(teachers, (Model, str, PathLike)) else teachers
-    models = [each if isinstance(each, Model) else load_model(each) for each in given]
+    if isinstance(teachers, (Model, str, PathLike)):
+        teachers = [teachers]
+    models = [teacher if isinstance(teacher, Model) else load_model(teacher) for teacher in teachers]
     if not models:
         raise PlanError("found no teacher, expected a model")
     expected = models[0].chain.task, models[0].chain.coding
-    for each in models:
-        if each.chain.task == "segtag":
-            raise PlanError(f"{each.name}: found a model of the task segtag, expected one of another task")
-        if (found := (each.chain.task, each.chain.coding)) != expected:
-            raise PlanError(f"{each.name}: found a model of {' '.join(found)}, expected {' '.join(expected)}")
-    return [each for each in models if isinstance(each, LabelModel)]  # all are: parsers have no chain
+    for model in models:
+        kind = model.chain.task, model.chain.coding
+        if model.chain.task == "segtag":
+            raise PlanError(f"{model.name}: found a model of the task segtag, expected one of another task")
+        if kind != expected:
+            raise PlanError(f"{model.name}: found a model of {' '.join(kind)}, expected {' '.join(expected)}")
+    return [model for model in models if isinstance(model, LabelModel)]  # all are: parsers have no chain
 
 
 def _taught(models: Sequence[LabelModel], text: Corpus | str, settings: LabelOptions, tell: Tell) -> Corpus:
     """Return a text with the mean of the probabilities that models give its labels."""
-    from tagweave.training.cascades.incomplete import with_tables
-
-    own = models[0].guidelines[0]
-    taggers = [each.under((own,) if own in each.guidelines else ()) for each in models]
+    guideline = models[0].guidelines[0]
+    taggers = [model.under((guideline,) if guideline in model.guidelines else ()) for model in models]
     for model, tagger in zip(models, taggers, strict=True):
         if not {*tagger.labels} & {*taggers[0].labels} - {OUTSIDE}:
             raise PlanError(f"{model.name}: found none of the labels of {models[0].name}, expected one guideline")
     letters = taggers[0].model.coding if taggers[0].model.of_characters else ""
-    evidence = _evidence(models[0], text, settings)
-    done = [with_tables(replace(each, guideline=own), *mean_probabilities(taggers, each), letters) for each in evidence]
-    sentences = tuple(sentence for each in done for sentence in each if len(sentence))
-    positions = [each for sentence in sentences for layer in sentence.layers.values() for each in layer]
-    unsure = sum(len(each or ()) > 1 for each in positions)
-    path = text.path if isinstance(text, Corpus) else parse_argument(text).path
+    path, evidence = models[0].evidence_in(text, settings)
+    sentences = tuple(
+        sentence
+        for block in evidence
+        for sentence in with_tables(replace(block, guideline=guideline), *mean_probabilities(taggers, block), letters)
+        if len(sentence)
+    )
+    positions = [label for sentence in sentences for layer in sentence.layers.values() for label in layer]
+    unsure = sum(len(candidates or ()) > 1 for candidates in positions)
     unit: Unit = "character" if letters else "word"
     size = f"{len(sentences):,} sentences, {len(positions):,} {unit}s"
     tell(f"{path or 'the text'}: {size}, of which {unsure:,} have several probable labels")
-    return Corpus(sentences, own, unit, path=path)
-
-
-def _evidence(model: LabelModel, text: Corpus | str, settings: LabelOptions) -> Iterable[Corpus]:
-    """Return a text in tokens of a model, with the labels that are evidence."""
-    if isinstance(text, Corpus):
-        bare = text.map(lambda each: replace(each, layers={}, rejected={})) if settings.retag else text
-        return [model._in_tokens(bare)]
-    return (block.evidence for block in model._labelling(text, settings).blocks())
+    return Corpus(sentences, guideline, unit, path=path)
 
 
 def mean_probabilities(taggers: Sequence[ChainPredictor], corpus: Corpus) -> tuple[tuple[str, ...], list[Floats]]:
     """Return all labels of taggers, and the mean of the probabilities [L, labels] of each sentence."""
-    labels = tuple(dict.fromkeys(label for each in taggers for label in each.labels))
+    labels = tuple(dict.fromkeys(label for tagger in taggers for label in tagger.labels))
     total = [np.zeros((len(sentence), len(labels))) for sentence in corpus]
     for tagger in taggers:
         columns = [labels.index(label) for label in tagger.labels]
@@ -143,24 +141,22 @@ def mean_probabilities(taggers: Sequence[ChainPredictor], corpus: Corpus) -> tup
     return labels, [table / table.sum(axis=1, keepdims=True) for table in kept]
 
 
-def _named(given: Corpus | str, model: Model) -> Corpus | str:
+def _named(corpus: Corpus | str, model: Model) -> Corpus | str:
     """Return a corpus with the guideline of a model; so a file argument and the layer it learned, if it names none."""
     tagger = model.under()
-    if isinstance(given, Corpus):
-        names = {given.guideline: given.guideline if given.guideline in model.guidelines else tagger.guideline}
-        renamed = given.map(lambda each: each.with_layers_of(names).renamed(names))
-        return replace(renamed, guideline=names[given.guideline])
-    argument, found = parse_argument(given), Input(given)
+    if isinstance(corpus, Corpus):
+        guideline = corpus.guideline if corpus.guideline in model.guidelines else tagger.guideline
+        names = {corpus.guideline: guideline}
+        return replace(corpus.map(lambda s: s.with_layers_of(names).renamed(names)), guideline=guideline)
+    argument, source = parse_argument(corpus), Input(corpus)
     if argument.guideline is not None or argument.layer is not None:
-        return given
-    layer = found.layer((tagger.guideline,), tagger.model.layers(tagger.guideline))
-    return f"{tagger.guideline}={given}" + (f"#{layer}" if len(found.layers) > 1 else "")
+        return corpus
+    layer = source.layer((tagger.guideline,), tagger.model.layers(tagger.guideline))
+    return f"{tagger.guideline}={corpus}" + (f"#{layer}" if len(source.layers) > 1 else "")
 
 
 def _templates(model: Model) -> tuple[str, ...]:
     """Return the templates of a model without what it looks up in files; () without a plan."""
-    from tagweave.features.templates import Templates
-
     parsed = [Templates((text,)) for text in (model.plan.templates if "plan" in model.about else ())]
     looking = [each for each in parsed if each.lexicon_columns or each.gazetteer_columns or each.cluster_columns]
     return tuple(text for each in parsed if each not in looking for text in each.texts)

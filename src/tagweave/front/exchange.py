@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import written, written_bytes
+from tagweave.corpus.formats.registry import chosen_format
 from tagweave.errors import CorpusError, ExchangeError
-from tagweave.front.corpora import corpus_of
+from tagweave.exchange.exports import NAMES, TOKEN_TOOLS, documents_of, known_layers
+from tagweave.exchange.exports import tool as named
+from tagweave.exchange.load import check_tool
+from tagweave.exchange.members import Memory
+from tagweave.exchange.sentences import Notes, Task, placed, sentences
+from tagweave.exchange.sentences import documents as documents_in
+from tagweave.exchange.tokens import of_words, tokenizer
+from tagweave.front.corpora import corpus_of, save
+from tagweave.front.loading import load_model
 from tagweave.front.options import OF_DOCUMENTS, DocumentOptions, options_of
+from tagweave.front.taggers import Segmenter
 from tagweave.options import taking
 from tagweave.streams import say
 
 if TYPE_CHECKING:
+    from tagweave.corpus.formats.format import Format
     from tagweave.exchange.document import TokenTool
     from tagweave.exchange.sentences import Notes, Task
     from tagweave.exchange.tokens import Tokenizer
@@ -38,11 +50,6 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
-    from tagweave.exchange.exports import NAMES, TOKEN_TOOLS, documents_of
-    from tagweave.exchange.exports import tool as named
-    from tagweave.exchange.load import check_tool
-    from tagweave.exchange.sentences import Notes, sentences
-
     how = options_of(DocumentOptions, "tw.read_documents", options)
     for path in paths if tool in NAMES else ():
         check_tool(tool, fspath(path))
@@ -67,8 +74,6 @@ def _read_tokens(
     tool: TokenTool, paths: Sequence[str | PathLike[str]], notes: Notes, tell: Callable[[str], None]
 ) -> Corpus:
     """Read a library's files: the last layer in which something is known is the corpus's own."""
-    from tagweave.exchange.exports import known_layers
-    from tagweave.exchange.members import Memory
 
     def leave_out(what: str) -> None:
         notes.left_out[what] += 1
@@ -82,19 +87,40 @@ def _read_tokens(
 
 
 def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
-    from tagweave.exchange.tokens import of_words, tokenizer
-
     if callable(tokens):
         return of_words(tokens)
     if not Path(tokens).is_file():
         return tokenizer(tokens)
-    from tagweave.front.model import load_model
-    from tagweave.front.taggers import Segmenter
-
     model = load_model(tokens)
     if not isinstance(model, Segmenter):
         raise ExchangeError(f"found {tokens}, a model that does not segment, expected a segmenter")
     return of_words(model.cut)
+
+
+def import_files(
+    tool: str,
+    files: Sequence[str],
+    output: str,
+    output_format: str | None,
+    **options: Any,
+) -> str:
+    """Write what an annotation tool exported as a corpus; return a line about it. Options and errors as above."""
+    corpus = read_documents(tool, *files, **options)
+    if lost := lost_layers(corpus, chosen_format(output_format, output)):
+        say(f"not kept in {output}: {', '.join(lost)} (conllu-plus, .conllup, holds all)")
+    save(corpus, output, output_format)
+    names = [name for sentence in corpus.sentences[:1] for name in (*sentence.layers, *sentence.heads)]
+    what = "layers" if tool in TOKEN_TOOLS else "annotators"
+    return f"{output}: {len(corpus):,} sentences, {corpus.tokens():,} tokens, {what}: {', '.join(names) or 'none'}"
+
+
+def lost_layers(corpus: Corpus, form: Format | None) -> list[str]:
+    """Name the layers that a format has no place for."""
+    if form is None:
+        return []
+    layers = dict.fromkeys(name for sentence in corpus for name in sentence.layers)
+    labels = [] if form.names_layers else [name for name in layers if name not in (*form.layers, corpus.guideline)]
+    return [*labels, *({"head"} & {name for each in corpus for name in each.heads} if form.heads is None else ())]
 
 
 def write_documents(
@@ -102,7 +128,7 @@ def write_documents(
     corpus: Corpus,
     path: str | PathLike[str],
     layers: Sequence[str] = (),
-    task: Task = "spans",
+    task: str = "spans",
     texts: Corpus | None = None,
 ) -> int:
     """Write the spans of a corpus for an annotation tool to import; returns the number of documents.
@@ -120,11 +146,9 @@ def write_documents(
         CorpusError: labels that are no spans, what the tool cannot hold, or a layer that the corpus lacks.
         OSError: the file cannot be written.
     """
-    from tagweave.corpus.files import written, written_bytes
-    from tagweave.exchange.exports import TOKEN_TOOLS
-    from tagweave.exchange.exports import tool as named
-    from tagweave.exchange.sentences import documents, placed
 
+    if task not in ("spans", "tags"):
+        raise ExchangeError(f"found `task={task}`, expected spans, tags")
     corpus = corpus_of(corpus)
     there = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
     names = tuple(layers) or (tuple(there) if tool in TOKEN_TOOLS else (corpus.guideline,))
@@ -135,7 +159,7 @@ def write_documents(
             TOKEN_TOOLS[tool].write(corpus.sentences, stream, names, fspath(path))
         return len(corpus)
     kept = corpus if texts is None else placed(corpus, texts)
-    found, form = list(documents(kept, names, task)), named(tool)
+    found, form = list(documents_in(kept, names, cast("Task", task))), named(tool)
     for each in found if not form.rejections else ():
         if any(mark.rejected for marks in each.marks.values() for mark in marks or ()):
             raise each.error("rejected spans", f"none: {tool} has no place for them, prodigy and spacy do")

@@ -7,26 +7,36 @@ from itertools import count
 from os import PathLike, fspath
 from shutil import copyfileobj
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, cast
+from typing import IO, Any, NamedTuple, TextIO, cast
 
+from tagweave.corpus import gazetteer, load
+from tagweave.corpus.characters import split_blanks
 from tagweave.corpus.corpus import Corpus, Unit
-from tagweave.corpus.files import STANDARD_STREAM, written
+from tagweave.corpus.files import STANDARD_STREAM, read_blocks, read_lines, written
+from tagweave.corpus.formats import columns, kytea
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.formats.kytea import TAG as TAGS
-from tagweave.corpus.sentence import kind_of, lines_of
+from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.gazetteer import Gazetteer
+from tagweave.corpus.sentence import Sentence, kind_of, lines_of
+from tagweave.errors import CorpusError
 from tagweave.front.options import options_of
-from tagweave.harvest.options import ClusterOptions, File, GazetteerOptions, HarvestError, LexiconOptions, MarkupOptions
+from tagweave.harvest import lexicon, page
+from tagweave.harvest.clusters import Clusters, cluster_words, write
+from tagweave.harvest.markup import MarkupHarvest, Simplifier
+from tagweave.harvest.matching import LexiconHarvest, LexiconMatcher
+from tagweave.harvest.options import (
+    ClusterOptions,
+    File,
+    GazetteerOptions,
+    HarvestError,
+    HarvestOptions,
+    LexiconOptions,
+    MarkupOptions,
+)
+from tagweave.harvest.phrases import LAYER, PhraseHarvest, PhraseMatcher, WordMarkupHarvest, tokenised
+from tagweave.harvest.selection import Selection
 from tagweave.options import declared, taking
-
-if TYPE_CHECKING:
-    from tagweave.corpus.gazetteer import Gazetteer
-    from tagweave.corpus.sentence import Sentence
-    from tagweave.harvest.clusters import Clusters
-    from tagweave.harvest.markup import MarkupHarvest
-    from tagweave.harvest.matching import LexiconMatcher
-    from tagweave.harvest.options import HarvestOptions
-    from tagweave.harvest.phrases import PhraseHarvest, WordMarkupHarvest
-    from tagweave.harvest.selection import Selection
 
 _LEXICON, _MARKUP = declared({"": LexiconOptions}), declared({"": MarkupOptions})
 _GAZETTEER, _CLUSTERS = declared({"": GazetteerOptions}), declared({"": ClusterOptions})
@@ -77,13 +87,10 @@ def harvest_lexicon(
     Raises:
         ValueError, TypeError: no lexicon, or a wrong or unknown option.
     """
-    from tagweave.harvest.lexicon import parse
-    from tagweave.harvest.matching import LexiconHarvest
-
     if not words or any(isinstance(each, str) for each in words):
         raise ValueError("found no list of words, expected one or several: harvest_lexicon(lines, words)")
     settings = options_of(LexiconOptions, "tw.harvest_lexicon", options)
-    harvest = LexiconHarvest(lexicon_matcher(map(parse, words), settings), settings.every)
+    harvest = LexiconHarvest(lexicon_matcher(map(lexicon.parse, words), settings), settings.every)
     return _corpus(_selection(settings).of(harvest.of(lines_of(lines))), guideline)
 
 
@@ -108,17 +115,13 @@ def harvest_lexicon_files(
         HarvestError, TypeError: a wrong or unknown option, or standard input named twice.
         CorpusError, OSError: a file cannot be read or written.
     """
-    from tagweave.corpus.files import read_lines
-    from tagweave.harvest.lexicon import read
-    from tagweave.harvest.matching import LexiconHarvest
-
     settings = options_of(LexiconOptions, "tw.harvest_lexicon_files", options)
     texts, lists = paths(raw), paths(lexicons)
     selection = _selection(settings, (*texts, *lists))
-    harvest = LexiconHarvest(lexicon_matcher(map(read, lists), settings), settings.every)
-    found = (each for path in texts for each in harvest.of(progress(read_lines(path), f"sentences of {path}"), path))
-    written = write_partial(selection.of(found), output)
-    return LexiconCounts(harvest.sentences, harvest.kept, harvest.words, written)
+    harvest = LexiconHarvest(lexicon_matcher(map(lexicon.read, lists), settings), settings.every)
+    sentences = (s for path in texts for s in harvest.of(progress(read_lines(path), f"sentences of {path}"), path))
+    kept = write_partial(selection.of(sentences), output)
+    return LexiconCounts(harvest.sentences, harvest.kept, harvest.words, kept)
 
 
 @taking(_MARKUP)
@@ -161,8 +164,6 @@ def harvest_markup_files(
         progress: shows how many pages have been read.
         options: `like` and `sample` hold all sentences in memory.
     """
-    from tagweave.harvest.phrases import WordMarkupHarvest
-
     settings = options_of(MarkupOptions, "tw.harvest_markup_files", options)
     selection = _selection(settings, paths(pages))
     files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
@@ -174,22 +175,15 @@ def harvest_markup_files(
 
 def page_files(pages: File | Iterable[File], format: str | None = None) -> list[tuple[str, str]]:  # noqa: A002
     """List the files of pages, also those in folders, with their formats. Raises as `tagweave.harvest.page.find`."""
-    from tagweave.harvest.page import find
-
-    return [file for page in paths(pages) for file in find(page, format)]
+    return [file for path in paths(pages) for file in page.find(path, format)]
 
 
 def lexicon_matcher(lexicons: Iterable[Any], options: LexiconOptions) -> LexiconMatcher:
     """What finds the words of lexicons in text."""
-    from tagweave.harvest.matching import LexiconMatcher
-
     return LexiconMatcher(tuple(lexicons), options.matching, options.minimum, options.agree, options.phrases)
 
 
 def _markup_harvest(options: MarkupOptions) -> MarkupHarvest | WordMarkupHarvest:
-    from tagweave.harvest.markup import MarkupHarvest
-    from tagweave.harvest.phrases import WordMarkupHarvest
-
     if options.words:
         return WordMarkupHarvest(options.every)
     return MarkupHarvest(words_of_two=not options.free_pairs, everything=options.every)
@@ -198,17 +192,12 @@ def _markup_harvest(options: MarkupOptions) -> MarkupHarvest | WordMarkupHarvest
 def _marked(
     harvest: MarkupHarvest | WordMarkupHarvest, options: MarkupOptions, files: Iterable[tuple[str, str]]
 ) -> Iterator[Sentence]:
-    from tagweave.harvest.markup import Simplifier
-    from tagweave.harvest.page import read
-
     convert = Simplifier().blocks if options.simplified else iter
     for path, format in files:  # noqa: A001
-        yield from harvest.of(convert(read(path, format, options.words)), path)
+        yield from harvest.of(convert(page.read(path, format, options.words)), path)
 
 
 def _selection(options: HarvestOptions, inputs: tuple[str, ...] = ()) -> Selection:
-    from tagweave.harvest.selection import Selection
-
     return Selection(paths(options.like), options.sample, options.seed, inputs)
 
 
@@ -221,8 +210,6 @@ def _corpus(
 
 def write_partial(sentences: Iterable[Sentence], output: File, words: bool = False) -> int:
     """Write sentences in KyTea's format, or words as columns, and return their number."""
-    from tagweave.corpus.formats import columns, kytea
-
     numbers = count()
     with written(fspath(output)) as stream:
         (columns if words else kytea).write((each for each, _ in zip(sentences, numbers, strict=False)), stream)
@@ -265,15 +252,12 @@ def harvest_gazetteer(
         ValueError, TypeError: no gazetteer, a corpus of characters, or a wrong or unknown option.
         CorpusError, OSError: an entry or a file of `stop` that cannot be read.
     """
-    from tagweave.corpus.gazetteer import joined, parse
-    from tagweave.harvest.phrases import tokenised
-
     if not entries or any(isinstance(each, str) for each in entries):
         raise ValueError("found no list of entries, expected one or several: harvest_gazetteer(text, entries)")
     if isinstance(text, Corpus) and text.unit == "character":
         raise ValueError("found a corpus of characters, expected words: phrases are of words")
     settings = options_of(GazetteerOptions, "tw.harvest_gazetteer", options)
-    harvest = _harvest(joined([parse(lines_of(each)) for each in entries]), settings, guideline)
+    harvest = _harvest(gazetteer.joined([gazetteer.parse(lines_of(each)) for each in entries]), settings, guideline)
     sentences = text.sentences if isinstance(text, Corpus) else tokenised(lines_of(text))
     found = tuple(harvest.of(sentences))
     return Corpus(found, guideline, "word", harvest.covered)
@@ -299,19 +283,13 @@ def harvest_gazetteer_files(
         HarvestError, TypeError: a wrong or unknown option, files of raw text and of tokens, or standard input twice.
         CorpusError, OSError: a file cannot be read or written.
     """
-    from tagweave.corpus.files import read_blocks
-    from tagweave.corpus.formats import columns
-    from tagweave.corpus.gazetteer import joined, read
-    from tagweave.corpus.load import iterate
-    from tagweave.harvest.phrases import LAYER
-
     settings = options_of(GazetteerOptions, "tw.harvest_gazetteer_files", options)
     texts, lists = paths(inputs), paths(gazetteers)
     _check_read_once(*texts, *lists, *paths(settings.stop))
     formats = tuple(format_of(path, settings.format) for path in texts)
     if RAW in formats and set(formats) != {RAW}:
         raise HarvestError(f"found raw text and {max({*formats} - {RAW})}, expected one of them in a run")
-    harvest = _harvest(joined([read(path) for path in lists]), settings)
+    harvest = _harvest(gazetteer.joined([gazetteer.read(path) for path in lists]), settings)
 
     def write(stream: IO[str]) -> None:
         if RAW in formats:
@@ -319,7 +297,7 @@ def harvest_gazetteer_files(
                 for block in harvest.rows(progress(read_blocks(path), f"blocks of {path}")):
                     cast("TextIO", stream).buffer.write(block)
         else:
-            read_texts = (progress(iterate(path, settings.format), f"sentences of {path}") for path in texts)
+            read_texts = (progress(load.iterate(path, settings.format), f"sentences of {path}") for path in texts)
             columns.write((found for each in read_texts for found in harvest.of(each)), stream, LAYER)
 
     with written(fspath(output)) as stream:
@@ -341,12 +319,9 @@ def _check_read_once(*paths: str) -> None:
 
 def format_of(path: str, given: str | None = None) -> str:
     """Choose the format of an input: as given, by its name, or as its rows and labels look; all else is raw text."""
-    from tagweave.corpus.formats.registry import chosen_format
-    from tagweave.corpus.load import stream
-
     form = chosen_format(given, path)
     if form is None:
-        form = None if path == STANDARD_STREAM else stream(path).format
+        form = None if path == STANDARD_STREAM else load.stream(path).format
         if form is None or not form.layers:  # words between blanks may be raw text as well
             return RAW
     if form.unit == "character" and form.name != RAW:
@@ -354,12 +329,9 @@ def format_of(path: str, given: str | None = None) -> str:
     return form.name
 
 
-def _harvest(gazetteer: Gazetteer, options: GazetteerOptions, layer: str | None = None) -> PhraseHarvest:
-    from tagweave.corpus.files import read_lines
-    from tagweave.harvest.phrases import LAYER, PhraseHarvest, PhraseMatcher
-
+def _harvest(entries: Gazetteer, options: GazetteerOptions, layer: str | None = None) -> PhraseHarvest:
     stop = tuple(line for path in paths(options.stop) for line in read_lines(path) if line.strip())
-    matcher = PhraseMatcher(gazetteer, stop, options.fold, options.elsewhere)
+    matcher = PhraseMatcher(entries, stop, options.fold, options.elsewhere)
     return PhraseHarvest(matcher, options.every, layer or LAYER)
 
 
@@ -377,9 +349,6 @@ def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -
         HarvestError, TypeError: a wrong or unknown option.
         CorpusError: fewer than two words to cluster.
     """
-    from tagweave.corpus.characters import split_blanks
-    from tagweave.harvest.clusters import cluster_words
-
     settings = options_of(ClusterOptions, "tw.harvest_clusters", options)
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
         expected = "sentences: lines of words between blanks, or lists of words"
@@ -408,8 +377,6 @@ def harvest_clusters_files(
         HarvestError, TypeError: a wrong or unknown option, or standard input named twice.
         CorpusError, OSError: a file cannot be read or written, or has characters for tokens; fewer than two words.
     """
-    from tagweave.harvest.clusters import cluster_words, write
-
     settings, texts = options_of(ClusterOptions, "tw.harvest_clusters_files", options), paths(raw)
     _check_read_once(*texts)
     sentences = (words for path in texts for words in progress(_words(path, format), f"sentences of {path}"))
@@ -421,10 +388,7 @@ def harvest_clusters_files(
 
 def _words(path: str, format: str | None) -> Iterator[Sequence[str]]:  # noqa: A002
     """The words of every sentence of a file."""
-    from tagweave.corpus.load import stream
-    from tagweave.errors import CorpusError
-
-    file = stream(path, format)
+    file = load.stream(path, format)
     if file.format.unit == "character":
         found = f"{file.format.name} text, characters"
         raise CorpusError(found, "words (`format=segmented`: text with blanks between words)", path)

@@ -11,14 +11,19 @@ from functools import cached_property
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
 
+from tagweave.conversion import convert, sources
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats.tagged import write
 from tagweave.corpus.sentence import Sentence, is_frame, kind_of, tokens_of
+from tagweave.display.markup import picture
+from tagweave.display.pictures import heat_map
 from tagweave.errors import CorpusError, StreamError
 from tagweave.exchange.tokenization import Tokenization, for_text
 from tagweave.exchange.tokens import Offsets, Tokenizer, lines, text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.labels.space import UnknownLabelError
+from tagweave.streams.conversion import label_conversion
 from tagweave.streams.inputs import write_lines
 from tagweave.streams.labelling import best_lines, check_guideline, probability_rows
 
@@ -52,8 +57,14 @@ class Tokenised:
 def of_texts(texts: Sequence[str], cut: CutLines) -> list[Tokenised]:
     """Cut texts into lines and tokens."""
     bounds = [list(lines(text)) for text in texts]
-    found = iter(cut([text[a:b] for text, own in zip(texts, bounds, strict=True) for a, b in own]))
-    return [_of_text(text, [(start, next(found)) for start, _ in own]) for text, own in zip(texts, bounds, strict=True)]
+    tokens = iter(cut([text[a:b] for text, ends in zip(texts, bounds, strict=True) for a, b in ends]))
+    tokenised = []
+    for text, ends in zip(texts, bounds, strict=True):
+        offsets = [tuple((start + a, start + b) for a, b in next(tokens)) for start, _ in ends]
+        kept = tuple(filter(None, offsets))
+        sentences = tuple(Sentence(tuple(text[a:b] for a, b in sentence)) for sentence in kept)
+        tokenised.append(Tokenised(sentences, kept))
+    return tokenised
 
 
 def by_line(cut: Tokenizer) -> CutLines:
@@ -72,11 +83,6 @@ def cut_by(tokens: str | Tokenization) -> Callable[[str], Tokenised]:
     return lambda text: of_texts([text], cut)[0]
 
 
-def _of_text(text: str, cut: Sequence[tuple[int, list[Offsets]]]) -> Tokenised:
-    own = tuple(tuple((start + a, start + b) for a, b in tokens) for start, tokens in cut if tokens)
-    return Tokenised(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in own), own)
-
-
 _ACCEPTED = "words, a text, a tw.Sentence, a tw.Corpus, a (tokens, labels) pair, a data frame, or several of these"
 _PAIR = 2
 
@@ -86,7 +92,7 @@ Cut = Callable[[str], Tokenised]
 
 
 @dataclass(frozen=True)
-class Given:
+class Item:
     """Sentences, and the form in which they were given and are given back."""
 
     kind: Kind
@@ -98,7 +104,7 @@ class Given:
         return self.text.sentences
 
 
-def read(data: Any, cut: Cut) -> tuple[list[Given], bool]:
+def read(data: Any, cut: Cut) -> tuple[list[Item], bool]:
     """Return the argument, and whether it was several things. Anything else, such as a dict, is a TypeError."""
     one = _one(data, cut)
     if one is not None:
@@ -113,29 +119,28 @@ def read(data: Any, cut: Cut) -> tuple[list[Given], bool]:
 
 def sentence_of(data: Any, cut: Cut) -> Sentence:
     """Return the one sentence that was given. Raises as `read`, and TypeError if there are several."""
-    given, _ = read(data, cut)
-    found = [sentence for each in given for sentence in each.sentences]
-    if len(found) != 1:
-        raise TypeError(f"found {len(found)} sentences, expected one")
-    return found[0]
+    sentences = [sentence for item in read(data, cut)[0] for sentence in item.sentences]
+    if len(sentences) != 1:
+        raise TypeError(f"found {len(sentences)} sentences, expected one")
+    return sentences[0]
 
 
-def _one(data: Any, cut: Cut) -> Given | None:
+def _one(data: Any, cut: Cut) -> Item | None:
     """Return a single thing, or `None` for words and for several things."""
     if isinstance(data, Corpus):
-        return Given("corpus", Tokenised(data.sentences), data)
+        return Item("corpus", Tokenised(data.sentences), data)
     if isinstance(data, Sentence):
-        return Given("sentence", Tokenised((data,)))
+        return Item("sentence", Tokenised((data,)))
     if isinstance(data, str):
-        return Given("text", cut(data))
+        return Item("text", cut(data))
     if is_frame(data):
-        return Given("frame", Tokenised(Corpus(data).sentences))
+        return Item("frame", Tokenised(Corpus(data).sentences))
     is_pair = isinstance(data, tuple) and len(data) == _PAIR and not any(isinstance(each, str) for each in data)
     return _words(data[0]) if is_pair else None
 
 
-def _words(data: Any) -> Given:
-    return Given("words", Tokenised((Sentence(tokens_of(data)),)))
+def _words(data: Any) -> Item:
+    return Item("words", Tokenised((Sentence(tokens_of(data)),)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +158,6 @@ class Marginals:
     probabilities: NDArray[np.floating[Any]]
 
     def _repr_html_(self) -> str:
-        from tagweave.display.markup import picture
-        from tagweave.display.pictures import heat_map
-
         return picture(heat_map(self.forms, self.labels, self.probabilities.tolist()))
 
 
@@ -203,17 +205,17 @@ class LabelModel(Model):
         return Marginals(tokens.forms, predictor.labels, table)
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
-        from tagweave.conversion import convert, sources
-
         corpus = corpus_of(corpus)
-        others = [name for name in self.guidelines if name != corpus.guideline]
-        if to is None and len(others) != 1:
-            raise ValueError(f"found {len(others)} other guidelines, expected to=, one of {', '.join(self.guidelines)}")
-        to = to or others[0]
+        targets = [name for name in self.guidelines if name != corpus.guideline]
+        if to is None and len(targets) != 1:
+            raise ValueError(
+                f"found {len(targets)} other guidelines, expected to=, one of {', '.join(self.guidelines)}"
+            )
+        to = to or targets[0]
         check_guideline(self.chain, to, self.name)
         if corpus.guideline not in (to, *sources(self.chain, to)):
-            known = ", ".join(sources(self.chain, to)) or "none"
-            raise ValueError(f"found a corpus of {corpus.guideline!r}, expected one that guides to {to}: {known}")
+            guides = ", ".join(sources(self.chain, to)) or "none"
+            raise ValueError(f"found a corpus of {corpus.guideline!r}, expected one that guides to {to}: {guides}")
         return convert(self.chain, self._in_tokens(corpus), to, self.threads)
 
     def complete(self, corpus: Corpus) -> Corpus:
@@ -223,11 +225,19 @@ class LabelModel(Model):
         return self._tagger.complete(self._in_tokens(corpus))
 
     def layer_in(self, corpus: Corpus) -> str | None:
-        own, trained = corpus.guideline, self.chain.layers(self._tagger.guideline)
-        if own in self.guidelines or corpus.layer in trained:
-            return own
-        names = [name for name in corpus[0].layers if name != own] if len(corpus) else []
-        return self._tagger.layer_in(names) or (None if trained else own)
+        trained = self.chain.layers(self._tagger.guideline)
+        if corpus.guideline in self.guidelines or corpus.layer in trained:
+            return corpus.guideline
+        names = [name for name in corpus[0].layers if name != corpus.guideline] if len(corpus) else []
+        return self._tagger.layer_in(names) or (None if trained else corpus.guideline)
+
+    def evidence_in(self, text: Corpus | str, options: LabelOptions) -> tuple[str, Iterable[Corpus]]:
+        """Return the path of a text, and the text in tokens of the model, with the labels that are evidence."""
+        if isinstance(text, Corpus):
+            bare = text.map(lambda s: replace(s, layers={}, rejected={})) if options.retag else text
+            return text.path, [self._in_tokens(bare)]
+        labelling = self._labelling(text, options)
+        return labelling.input.path, (block.evidence for block in labelling.blocks())
 
     def _under_guideline_of(self, corpus: Corpus) -> ChainPredictor:
         return self.under((corpus.guideline,)) if corpus.guideline in self.guidelines[1:] else self._tagger
@@ -256,18 +266,16 @@ class LabelModel(Model):
             elif options.probabilities:
                 write_lines(output, probability_rows(labelling))
             elif options.best:
-                write_lines(output, best_lines(labelling, options.best))
+                write_lines(output, best_lines(labelling.blocks(), labelling.tagger, options.best))
             else:
                 labelling.write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
-        from tagweave.streams.conversion import label_conversion
-
         return label_conversion(self.chain, self.name, source, to, retag=options.retag, **self._shared(options))
 
     def _write_converted(self, work: Any, output: str, options: ConvertOptions) -> None:
         if options.best:
-            write_lines(output, best_lines(work, options.best))
+            write_lines(output, best_lines(work.blocks(), work.tagger, options.best))
         else:
             super()._write_converted(work, output, options)
 
@@ -285,8 +293,6 @@ def _retag_suggested() -> Iterator[None]:
 
 def as_text(sentence: Sentence) -> str:
     """A line of words with their labels, `word/LABEL`."""
-    from tagweave.corpus.formats.tagged import write
-
     stream, [layer] = StringIO(), sentence.layers
     write([sentence], stream, layer=layer)
     return stream.getvalue().rstrip("\n")

@@ -8,10 +8,16 @@ from functools import cache
 from os import fspath
 from typing import TYPE_CHECKING, Any, Literal
 
+from tagweave.corpus.files import read_lines
 from tagweave.errors import ManyFilesError
 from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, paths, write_partial
+from tagweave.front.loading import load_model
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, ManyFilesOptions, options_of
+from tagweave.harvest.lexicon import read
+from tagweave.harvest.matching import LexiconHarvest
 from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
+from tagweave.models.hub import model_file
+from tagweave.models.storage import describe_model
 from tagweave.options import declared, taking
 from tagweave.streams.many_files import FileCounts, Work, carry_out, file_tasks
 
@@ -99,9 +105,6 @@ def _harvest(work: HarvestWork, inputs: File | Iterable[File], output: File, pla
 def _through_model(
     command: Command, model: File, inputs: File | Iterable[File], output: File, options: Mapping[str, Any]
 ) -> FileCounts:
-    from tagweave.models.hub import model_file
-    from tagweave.models.storage import describe_model
-
     place, rest = _divided(options)
     if rest.get("review"):
         raise ManyFilesError("found `review` with many files, expected it without: it lists the tokens of one file")
@@ -151,8 +154,6 @@ class ModelWork:
 
 @cache
 def _loaded(path: str, threads: int) -> Model:
-    from tagweave.front.model import load_model
-
     return load_model(path, threads, shared=True)
 
 
@@ -164,9 +165,6 @@ class HarvestWork:
     options: HarvestOptions
 
     def __call__(self, source: str, target: str) -> list[str]:
-        from tagweave.corpus.files import read_lines
-        from tagweave.harvest.matching import LexiconHarvest
-
         if isinstance(self.options, LexiconOptions):
             harvest = LexiconHarvest(_matcher(self.lexicons, self.options), self.options.every)
             write_partial(harvest.of(read_lines(source), source), target)
@@ -177,6 +175,4 @@ class HarvestWork:
 
 @cache
 def _matcher(lexicons: tuple[str, ...], options: LexiconOptions) -> LexiconMatcher:
-    from tagweave.harvest.lexicon import read
-
     return lexicon_matcher(map(read, lexicons), options)

@@ -1,35 +1,34 @@
-"""Trained models, and how they are loaded: `Tagger` labels words, `Segmenter` cuts text, `Parser` finds trees."""
+"""What all trained models do: `Tagger` labels words, `Segmenter` cuts text, `Parser` finds trees."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from operator import index
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import kind_of
 from tagweave.errors import StreamError
+from tagweave.exchange.tokenization import Tokenization
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, options_of
-from tagweave.models.packing import private_folder
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.storage import load_model, save_model
 from tagweave.options import taking
 from tagweave.streams import Tell, say
+from tagweave.streams.conversion import ReviewList
+from tagweave.streams.inputs import Input
+from tagweave.streams.labelling import check_guideline
+from tagweave.training.retraining import plan_of
 
 if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
     from tagweave.evaluation.report import LayerReports, Report
-    from tagweave.exchange.tokenization import Tokenization
     from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
-    from tagweave.models.chain_predictor import ChainPredictor
-    from tagweave.models.storage import StoredModel
-    from tagweave.streams.conversion import Conversion, ReviewList
-    from tagweave.streams.inputs import Input
+    from tagweave.streams.conversion import Conversion
     from tagweave.streams.stream import Stage
-    from tagweave.training.job import Training
     from tagweave.training.plan import TrainingPlan
 
 File = str | PathLike[str]
@@ -66,8 +65,6 @@ class Model(ABC):
         Raises:
             PlanError: the model has no plan.
         """
-        from tagweave.training.retraining import plan_of
-
         return plan_of(self.about)
 
     @property
@@ -79,8 +76,6 @@ class Model(ABC):
     @property
     def tokenization(self) -> Tokenization:
         """How the text that the model learned from was cut into words, and raw text is."""
-        from tagweave.exchange.tokenization import Tokenization
-
         return Tokenization.from_json(self.about.get("tokens"))
 
     @property
@@ -97,13 +92,10 @@ class Model(ABC):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model"
             self.save(path)
-            return of_content, (path.read_bytes(), self.threads, self.name)
+            return of_content, (type(self), path.read_bytes(), self.threads, self.name)
 
     def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
         """A tagger for guidelines, by default the target. Raises StreamError for an unknown guideline, or a parser."""
-        from tagweave.models.chain_predictor import ChainPredictor
-        from tagweave.streams.labelling import check_guideline
-
         for guideline in guidelines:
             check_guideline(self.chain, guideline, self.name)
         return ChainPredictor(self.chain, self.threads, guidelines[0] if guidelines else None, guidelines[1:])
@@ -115,8 +107,6 @@ class Model(ABC):
 
     def save(self, path: File) -> None:
         """Write the model; the file appears whole or not at all. Raises OSError."""
-        from tagweave.models.storage import save_model
-
         save_model(self.trained, fspath(path))
 
     def evaluate(self, gold: Given, **options: Any) -> Report | LayerReports:
@@ -126,7 +116,7 @@ class Model(ABC):
             gold: the gold standard: a corpus, what `Corpus` takes, or a file.
             options: as for `tw.evaluate`, which also compares several models. Raises as it.
         """
-        from tagweave.front.evaluation import evaluate
+        from tagweave.front.evaluation import evaluate  # tables take a while to import, and labelling needs none
 
         return evaluate(gold, {self.name: self}, **options)
 
@@ -205,8 +195,6 @@ class Model(ABC):
             OSError: a file cannot be read or written.
             TypeError: an unknown option.
         """
-        from tagweave.streams.inputs import Input
-
         settings = options_of(ConvertOptions, "model.convert_file", options)
         work, note = self._conversion(Input(fspath(input), settings.format), to, settings)
         if note:
@@ -228,8 +216,6 @@ class Model(ABC):
         """Return the conversion of a file, and a note on how the file was interpreted, or ""."""
 
     def _shared(self, options: ConvertOptions) -> dict[str, Any]:
-        from tagweave.streams.conversion import ReviewList
-
         return {
             "threads": self.threads,
             "confidence": options.confidence,
@@ -265,58 +251,9 @@ class Model(ABC):
     def _what(self) -> str: ...
 
 
-def load_model(path: File, threads: int = 1, shared: bool = False) -> Model:
-    """Read a model of any kind.
-
-    Args:
-        path: its file, or `hf:OWNER/NAME[@REVISION]`, a model on the Hugging Face hub.
-        threads: how many threads share the work of the model.
-        shared: whether to keep the weights in a file of the temporary directory that all processes map which load the
-            model, so that they are in memory once; for servers and workers of several processes.
-
-    Raises:
-        ModelFileError: not a model of this program, a damaged file, or one of a newer version.
-        HubError: a model on the hub that cannot be fetched.
-        FileNotFoundError: no such file.
-        TypeError, ValueError: not a path, or no threads.
-    """
-    from tagweave.models.storage import load_model
-
-    if not isinstance(path, (str, PathLike)):
-        raise TypeError(f"found {kind_of(path)}, expected the path of a model, or hf:OWNER/NAME")
-    if index(threads) < 1:
-        raise ValueError(f"found threads={threads}, expected at least 1")
-    name = fspath(path)
-    model = _put_to_use(load_model(name, folder=private_folder("models") if shared else None), threads, name)
-    model.is_stored = True
-    return model
-
-
-def of_training(training: Training) -> Model:
-    """Return the model of a training, with its plan and scores in `about`."""
-    from tagweave.training.train import record
-
-    return _put_to_use(replace(training.fitted.model, about=record(training)), training.job.plan.threads)
-
-
-def of_content(content: bytes, threads: int, name: str) -> Model:
+def of_content(kind: type[Model], content: bytes, threads: int, name: str) -> Model:
     """Return the model of a file with this content. Raises as `load_model`."""
-    from tagweave.models.storage import load_model
-
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         path.write_bytes(content)
-        return _put_to_use(load_model(path), threads, name)
-
-
-def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:
-    """Return the model in its class. Only that is imported: a tagger need not wait for the parser's modules."""
-    from tagweave.models.chain import ChainModel
-
-    if not isinstance(trained, ChainModel):
-        from tagweave.front.parser import Parser
-
-        return Parser(trained, threads, name)
-    from tagweave.front.taggers import Segmenter, Tagger
-
-    return (Segmenter if trained.of_characters else Tagger)(trained, threads, name)
+        return kind(load_model(path), threads, name)

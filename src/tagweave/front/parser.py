@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tagweave.conversion import convert_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import with_columns
@@ -14,7 +15,7 @@ from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.front.options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.models.tree import TreePredictor
-from tagweave.streams.trees import fill_in_trees, parsed_file
+from tagweave.streams.trees import fill_in_trees, parsed_file, tree_conversion
 
 if TYPE_CHECKING:
     from tagweave.streams.conversion import Conversion
@@ -52,8 +53,6 @@ class Parser(Model):
         return corpus.with_sentences(self._parser().complete(corpus, corpus.guideline))
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
-        from tagweave.conversion import convert_trees
-
         if to not in (None, self.trained.guideline):
             raise ValueError(f"found to={to!r}, expected {self.trained.guideline!r}, the guideline of the parser")
         return convert_trees(self.trained, corpus_of(corpus), self.threads)
@@ -75,8 +74,6 @@ class Parser(Model):
         options.in_turn(parsed).write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
-        from tagweave.streams.trees import tree_conversion
-
         check_for_labels(best=options.best, retag=options.retag, soft=options.soft)
         return tree_conversion(self.trained, self.name, source, to, **self._shared(options))
 

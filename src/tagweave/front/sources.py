@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.load import check_there
+from tagweave.corpus.files import written
+from tagweave.corpus.formats import columns
+from tagweave.corpus.load import check_there, implied_format, parse_argument, save
 from tagweave.corpus.sentence import kind_of
 from tagweave.errors import CorpusError, SourceError
+from tagweave.evaluation.alignment import paired
+from tagweave.evaluation.plots import intervals
+from tagweave.evaluation.report import evaluate
+from tagweave.exchange import load as exports
 from tagweave.front.corpora import Given, corpus_of
-from tagweave.sources.functions import PythonFunction, labelling_function
+from tagweave.front.description import compare_sources
+from tagweave.sources.answers import Answers
+from tagweave.sources.builtin_functions import read_functions
+from tagweave.sources.functions import LabellingFunction, Progress, PythonFunction, labelling_function, load_functions
+from tagweave.sources.functions import apply_functions as function_calls
+from tagweave.sources.gain import Question, questions
+from tagweave.sources.layers import SourceCorpus, alike_layers, in_iob2, load_sources, with_aggregate
+from tagweave.sources.methods import aggregate as combine
+from tagweave.sources.model_functions import TagweaveModel
 from tagweave.sources.options import AGGREGATIONS, DEFAULT
+from tagweave.sources.reliability import inside_labels, source_rows, write_csv, write_json
 from tagweave.streams import say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tagweave.sources.answers import Answers
-    from tagweave.sources.functions import LabellingFunction, Progress
-    from tagweave.sources.gain import Question
     from tagweave.sources.methods import Aggregate
 
 _SHOWN = 60  # sources in a picture
@@ -54,35 +69,38 @@ class Aggregated:
 
     def questions(self, count: int) -> list[Question]:
         """The sentences that deserve another annotator most, by what their answers would tell on average."""
-        from tagweave.sources.gain import questions
-
         return questions(self.result, self.sentence_ptr, count)
+
+    def question_lines(self, count: int) -> Iterator[str]:
+        """Yield these sentences as lines: where each is, and its least certain token."""
+        for question in self.questions(count) if count else ():
+            sentence = self.corpus[question.sentence]
+            path, line = sentence.location
+            label = sentence.layers[self.corpus.guideline][question.position]
+            told = "|".join(label) if label else "nobody labelled it"
+            where = f"{path}:{line}: {question.gain:.2f} nats a token"
+            yield f"ask {where}; {sentence.forms[question.position]!r} may be {told}"
 
     def reliability(self) -> list[dict[str, Any]]:
         """A row for every source over all labels (`label` is empty) and for every true label: how often it is right.
 
         `low` and `high` are the ends of the interval that has 95 % of the probability.
         """
-        from tagweave.sources.reliability import source_rows
-
         return source_rows(self.result.reliability)
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the reliability of the sources with most answers as PNG, the most reliable first. Raises OSError."""
-        from tagweave.evaluation.plots import intervals
-        from tagweave.sources.reliability import inside_labels
-
-        found = self.result.reliability
-        inside = inside_labels(found)
-        series = {"all labels": found.accuracy()}
+        reliability = self.result.reliability
+        inside = inside_labels(reliability)
+        series = {"all labels": reliability.accuracy()}
         if inside is not None:
-            series = {"in spans": found.accuracy(labels=inside), **series}
-        answers = found.expected.sum(axis=(1, 2))
+            series = {"in spans": reliability.accuracy(labels=inside), **series}
+        answers = reliability.expected.sum(axis=(1, 2))
         chosen = answers.argsort()[::-1][: min(_SHOWN, int((answers > 0).sum()))]
         first = next(iter(series.values()))
         order = sorted(chosen.tolist(), key=lambda k: -float(first[k, 0]))
-        points = {name: [(float(a), float(b), float(c)) for a, b, c in own[order]] for name, own in series.items()}
-        names = [found.sources[k] for k in order]
+        points = {name: [(float(a), float(b), float(c)) for a, b, c in rows[order]] for name, rows in series.items()}
+        names = [reliability.sources[k] for k in order]
         intervals(Path(path), names, points, score="probability of a right answer", title="Sources")
 
 
@@ -126,10 +144,6 @@ def aggregate(
     """
     paths = [] if isinstance(files, Corpus) else [files] if isinstance(files, str | PathLike) else list(files)
     check_there(*(fspath(path) for path in paths))
-    from tagweave.sources.answers import Answers
-    from tagweave.sources.layers import SourceCorpus, alike_layers, in_iob2, load_sources, with_aggregate
-    from tagweave.sources.methods import aggregate as combine
-
     if isinstance(files, Corpus):
         names = alike_layers(files) if sources is None else sources.split(",") if isinstance(sources, str) else sources
         loaded = SourceCorpus(files, tuple(names))
@@ -140,7 +154,7 @@ def aggregate(
     answers = Answers.of_sentences(corpus, loaded.sources)
     if dev is not None and options and method is None:
         raise SourceError("found options and `dev` without `method`, expected the method that has these options")
-    gold = None if dev is None else _gold(corpus_of(dev, "gold standard"), corpus)
+    gold = None if dev is None else _gold(corpus_of(dev), corpus)
     tried = [method] if method else [*dict.fromkeys((DEFAULT, *AGGREGATIONS))] if gold else [DEFAULT]
     results = {name: combine(answers, name, options, known, seed, tell) for name in tried}
 
@@ -154,36 +168,53 @@ def aggregate(
     return Aggregated(labelled(best, hard), results[best], answers.sentence_ptr, best, scores, note)
 
 
+def aggregate_files(
+    files: Sequence[str],
+    output: str,
+    output_format: str | None = None,
+    report: str | None = None,
+    plot: str | None = None,
+    *,
+    format: str | None = None,  # noqa: A002
+    **options: Any,
+) -> Aggregated:
+    """Combine what sources say in files, and write labels, the reliability of sources (.csv or .json), and a picture.
+
+    The options are those of `aggregate`. Raises as it, and OSError if a file cannot be written.
+    """
+    aggregated = aggregate(files, format=format, **options)
+    if report is not None:
+        with written(report) as stream:
+            (write_csv if report.endswith(".csv") else write_json)(aggregated.result.reliability, stream)
+    if plot is not None:
+        aggregated.plot(plot)
+    save(aggregated.corpus, output, output_format or implied_format(output, files[0], format))
+    return aggregated
+
+
 def _gold(dev: Corpus, text: Corpus) -> Corpus:
     """Return the sentences of `dev` with labels that are in a text. Raises CorpusError if there are none."""
-    from tagweave.evaluation.alignment import paired
-
-    known = [sentence for sentence in dev if any(sentence.layers.get(dev.guideline, ()))]
-    if found := [sentence for sentence, _ in paired(known, text)]:
-        return dev.with_sentences(found)
-    counts = f"{len(known):,} sentences with labels, none of them among the {len(text):,} of the sources"
+    labelled = [sentence for sentence in dev if any(sentence.layers.get(dev.guideline, ()))]
+    if common := [sentence for sentence, _ in paired(labelled, text)]:
+        return dev.with_sentences(common)
+    counts = f"{len(labelled):,} sentences with labels, none of them among the {len(text):,} of the sources"
     raise CorpusError(counts, "gold labels of some of them, with the same tokens", dev.path)
 
 
 def _best(gold: Corpus, systems: Mapping[str, Corpus]) -> tuple[str, dict[str, float]]:
     """Return the first system, or the best of those that are hardly better by chance, and all scores; tell it."""
-    from tagweave.evaluation.alignment import paired
-    from tagweave.evaluation.report import evaluate
-
-    found = evaluate(
-        gold, {name: each.with_sentences(own for _, own in paired(gold, each)) for name, each in systems.items()}
-    )
-    first, *others = found.systems
-    metric = next(iter(found.systems[first].measures()))
-    scores = {name: each.measures()[metric].score for name, each in found.systems.items()}
-    chance = {each.second: each.randomisation for each in found.comparisons if each.metric == metric}
+    report = evaluate(gold, {name: s.with_sentences(b for _, b in paired(gold, s)) for name, s in systems.items()})
+    first = next(iter(systems))
+    metric = next(iter(report.systems[first].measures()))
+    scores = {name: system.measures()[metric].score for name, system in report.systems.items()}
+    chance = {pair.second: pair.randomisation for pair in report.comparisons if pair.metric == metric}
     better = [name for name, p in chance.items() if p < _CHANCE and scores[name] > scores[first]]
     best = max(better, key=scores.__getitem__, default=first)
     told = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
     where = f" of {gold.path}" if gold.path else ""
     why = f"better than {first}, p = {chance[best]:.4f}" if better else f"no other is better at p < {_CHANCE}"
-    kept = f"; method {best}: {why} (`method` would name another)" if others else ""
-    say(f"{metric} in {len(gold):,} sentences{where}: {told}{kept}")
+    choice = f"; method {best}: {why} (`method` would name another)" if len(systems) > 1 else ""
+    say(f"{metric} in {len(gold):,} sentences{where}: {told}{choice}")
     return best, scores
 
 
@@ -192,9 +223,9 @@ def _note(answers: Answers, method: str) -> str:
     if not answers.hardly_overlap:
         return ""
     beside = ", one list not counted" if answers.lists else ""
-    found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources{beside}"
+    share = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources{beside}"
     advice = "votes decide; `known` helps" if method == DEFAULT else "take `method=majority`, or give `known`"
-    return f"{found}, too few to tell which source is right: {advice}"
+    return f"{share}, too few to tell which source is right: {advice}"
 
 
 def _kinds(answers: Answers) -> str:
@@ -203,13 +234,14 @@ def _kinds(answers: Answers) -> str:
     told = {
         "never says O": [names[k] for k in answers.lists],
         "says only O": [names[k] for k in answers.excluders],
-        "marks only some types": [f"{names[k]} ({' '.join(own)})" for k, own in answers.partial.items()],
+        "marks only some types": [f"{names[k]} ({' '.join(types)})" for k, types in answers.partial.items()],
     }
-    return "; ".join(f"{what}: {_some(own)}" for what, own in told.items() if own)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    lines = []
+    for what, sources in told.items():
+        if sources:
+            more = f" and {len(sources) - _NAMED} more" if len(sources) > _NAMED else ""
+            lines.append(f"{what}: {', '.join(sources[:_NAMED])}{more}")
+    return "; ".join(lines)
 
 
 def apply_functions(
@@ -236,17 +268,76 @@ def apply_functions(
         FunctionError: a function that cannot be read, fails, or has a name that is in use.
         CorpusError, OSError: a file of a function cannot be read, or does not fit the text.
     """
-    from tagweave.sources.functions import apply_functions
-
-    found = [function for each in functions for function in _functions(each)]
+    called = [function for each in functions for function in _functions(each)]
     folder = None if cache is None else Path(cache)
-    return apply_functions(corpus_of(corpus), found, processes, folder, progress or (lambda done, total: None), tell)
+    return function_calls(corpus_of(corpus), called, processes, folder, progress or (lambda done, total: None), tell)
+
+
+@dataclass(frozen=True)
+class LabelledFile:
+    """A text labelled by functions.
+
+    Attributes:
+        corpus: the text, with a layer for each function.
+        sources: the names of these layers.
+        comparison: what `compare_sources` says of them; `None` if no function found anything.
+    """
+
+    corpus: Corpus
+    sources: list[str]
+    comparison: dict[str, Any] | None
+
+
+def label_file(
+    text: str,
+    output: str,
+    functions: Sequence[str],
+    python: Sequence[str],
+    format: str | None = None,  # noqa: A002
+    processes: int = 1,
+    cache: str | None = None,
+    progress: Progress | None = None,
+) -> LabelledFile:
+    """Label a text by functions in files, as `tagweave label` does: a column file with a column for each function.
+
+    Args:
+        functions: files that declare functions.
+        python: `MODULE.py[:NAME,...]`, functions in Python.
+
+    Raises as `apply_functions`.
+    """
+    corpus = exports.load(text, format)
+    called: list[Callable[..., Any] | str] = [*functions]
+    called += [function for argument in python for function in load_functions(argument)]
+    labelled = apply_functions(corpus, *called, processes=processes, cache=cache, progress=progress)
+    names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
+    comparison = None
+    if any(any(sentence.layers[name]) for sentence in labelled for name in names):
+        gold = labelled.guideline if parse_argument(text).layer else scored_layer(corpus, *called)
+        if gold != labelled.guideline:
+            say(f"{text}: labels are compared with its layer {gold}, as the models learned it ({text}#LAYER: another)")
+        is_known = any(any(sentence.layers.get(gold, ())) for sentence in labelled)
+        comparison = compare_sources(labelled, names, gold if is_known else None)
+    with written(output) as stream:
+        columns.write(labelled, stream)
+    return LabelledFile(labelled, names, comparison)
+
+
+def write_comparison(comparison: Mapping[str, Any], path: str) -> None:
+    """Write what `compare_sources` says as JSON (.json), or the numbers of each source as CSV. Raises OSError."""
+    with written(path) as stream:
+        if path.endswith(".json"):
+            stream.write(json.dumps(comparison, ensure_ascii=False, indent=2) + "\n")
+            return
+        rows = [{"source": name, **numbers} for name, numbers in comparison["sources"].items()]
+        names = [name for name in rows[0] if name != "labels"]
+        writer = csv.DictWriter(stream, names, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
     """Return the layer to compare labels of functions with: that which all of them learned, or the corpus's own."""
-    from tagweave.sources.model_functions import TagweaveModel
-
     names = [*corpus[0].layers] if len(corpus) else []
     called = [function for each in functions for function in _functions(each)]
     layers = {each.layer_in(names) if isinstance(each, TagweaveModel) else None for each in called}
@@ -254,8 +345,6 @@ def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike
 
 
 def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:
-    from tagweave.sources.builtin_functions import read_functions
-
     if isinstance(given, str | PathLike):
         return read_functions(fspath(given))
     if not callable(given):

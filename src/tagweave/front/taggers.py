@@ -16,7 +16,7 @@ from tagweave.corpus.sentence import Sentence, kind_of
 from tagweave.errors import StreamError
 from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
-from tagweave.front.label_model import Given, LabelModel, as_text, cut_by, read, sentence_of
+from tagweave.front.label_model import Item, LabelModel, as_text, cut_by, read, sentence_of
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.packing import private_folder
 from tagweave.streams.characters import CharacterLabelling, raw_evidence
@@ -108,9 +108,9 @@ class Tagger(LabelModel):
             TypeError: another type.
             ExchangeError: another way to cut.
         """
-        given, are_several = read(data, cut_by(tokens or self.tokenization))
-        labelled = self._tagger.tag(sentence for each in given for sentence in each.sentences)
-        answers = [self._answer(each, list(islice(labelled, len(each.sentences)))) for each in given]
+        items, are_several = read(data, cut_by(tokens or self.tokenization))
+        labelled = self._tagger.tag(sentence for item in items for sentence in item.sentences)
+        answers = [self._answer(item, list(islice(labelled, len(item.sentences)))) for item in items]
         return answers if are_several else answers[0]
 
     def spans(self, data: Any, tokens: str | None = None) -> Any:
@@ -127,10 +127,10 @@ class Tagger(LabelModel):
         """
         if not codes_spans(self._tagger.labels):
             raise TypeError(f"found {self.name}, whose labels code no spans, expected a model of the task spans")
-        given, are_several = read(data, cut_by(tokens or self.tokenization))
-        tagged = self._tagger.tag_spans(sentence for each in given for sentence in each.sentences)
-        spans = (each for _, each in tagged)
-        answers = [in_text(each.text, list(islice(spans, len(each.sentences)))) for each in given]
+        items, are_several = read(data, cut_by(tokens or self.tokenization))
+        tagged = self._tagger.tag_spans(sentence for item in items for sentence in item.sentences)
+        spans = (spans_of_sentence for _, spans_of_sentence in tagged)
+        answers = [in_text(item.text, list(islice(spans, len(item.sentences)))) for item in items]
         return answers if are_several else answers[0]
 
     def relabelled(self, corpus: Corpus) -> Corpus:
@@ -158,23 +158,21 @@ class Tagger(LabelModel):
             tagger, input, options.format, options.retag, options.completes, self.tell, cut, self.tokenization
         )
 
-    def _answer(self, given: Given, labelled: list[Sentence]) -> Any:
-        own = self._tagger.guideline
-        if given.corpus is not None:
-            layer = self.layer_in(given.corpus) or own
-            written = (self._in_layer(layer, *each) for each in zip(given.sentences, labelled, strict=True))
-            return replace(given.corpus.with_sentences(written), guideline=layer)
-        if given.kind == "sentence":
-            return self._in_layer(
-                self._tagger.layer_in(given.sentences[0].layers) or own, given.sentences[0], labelled[0]
-            )
-        if given.kind == "text":
+    def _answer(self, item: Item, labelled: list[Sentence]) -> Any:
+        guideline = self._tagger.guideline
+        if item.corpus is not None:
+            layer = self.layer_in(item.corpus) or guideline
+            written = (self._in_layer(layer, *pair) for pair in zip(item.sentences, labelled, strict=True))
+            return replace(item.corpus.with_sentences(written), guideline=layer)
+        if item.kind == "sentence":
+            layer = self._tagger.layer_in(item.sentences[0].layers) or guideline
+            return self._in_layer(layer, item.sentences[0], labelled[0])
+        if item.kind == "text":
             return "\n".join(map(as_text, labelled))
-        return [candidates[0] for sentence in labelled for candidates in sentence.layers[own] or () if candidates]
+        return [candidates[0] for sentence in labelled for candidates in sentence.layers[guideline] or () if candidates]
 
-    def _in_layer(self, layer: str, given: Sentence, labelled: Sentence) -> Sentence:
-        own = self._tagger.guideline
-        return labelled.with_valid_layers({**given.layers, layer: labelled.layers[own]})
+    def _in_layer(self, layer: str, sentence: Sentence, labelled: Sentence) -> Sentence:
+        return labelled.with_valid_layers({**sentence.layers, layer: labelled.layers[self._tagger.guideline]})
 
     def _sentence(self, data: Any) -> Sentence:
         return sentence_of(data, cut_by(self.tokenization))
@@ -220,11 +218,11 @@ class Segmenter(LabelModel):
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         corpus = corpus_of(corpus)
-        name, tagger = corpus.guideline, self._under_guideline_of(corpus)
-        own = tagger.guideline
+        tagger = self._under_guideline_of(corpus)
         words = self.words(("".join(in_surface_tokens(sentence).forms) for sentence in corpus), tagger)
-        sentences = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
-        return Corpus(tuple(sentences), name, "word", path=corpus.path)
+        names = {tagger.guideline: corpus.guideline}
+        sentences = (sentence.with_layers_of(names).renamed(names) for sentence in words)
+        return Corpus(tuple(sentences), corpus.guideline, "word", path=corpus.path)
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
         raise StreamError(f"found `then={self.name}`, a model of characters, expected a tagger of words or a parser")

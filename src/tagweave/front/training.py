@@ -19,7 +19,8 @@ from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.errors import PlanError
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.harvest import paths
-from tagweave.front.model import Model, of_training
+from tagweave.front.loading import of_training
+from tagweave.front.model import Model
 from tagweave.front.options import check_names
 from tagweave.options import declared, taking
 from tagweave.streams import Tell, say
@@ -85,8 +86,8 @@ def train(
     from tagweave.structures import STRUCTURES
     from tagweave.training.methods import check_known
 
-    targets, others = several(target, "target"), several(sources, "sources")
-    dev = None if dev is None else _source(dev, "dev")
+    targets, others = several(target), several(sources)
+    dev = None if dev is None else _source(dev)
     if not targets:
         raise PlanError(f"found no corpus, expected one: {ACCEPTED}, or the path of a file")
     if cancel is not None and not callable(cancel):
@@ -131,20 +132,20 @@ def _warn(line: str) -> None:
         warnings.warn(line.removeprefix("warning: "), stacklevel=2)
 
 
-def several(given: Source | Sequence[Source], what: str) -> list[Corpus | str]:
+def several(given: Source | Sequence[Source]) -> list[Corpus | str]:
     """Return one corpus, or several, which are corpora, file arguments and data frames."""
     is_one = isinstance(given, (Corpus, str, PathLike, Mapping, Set)) or is_frame(given)
     if not is_one and isinstance(given, Iterable):
         members = list(given)
         if all(isinstance(each, (Corpus, str, PathLike)) or is_frame(each) for each in members):
-            return [_source(each, what) for each in members]
+            return [_source(each) for each in members]
         given = members
-    return [_source(given, what)]
+    return [_source(given)]
 
 
-def _source(given: Source, what: str) -> Corpus | str:
+def _source(given: Source) -> Corpus | str:
     is_path = isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given)
-    return fspath(given) if is_path else corpus_of(given, what)  # type: ignore[arg-type]
+    return fspath(given) if is_path else corpus_of(given)  # type: ignore[arg-type]
 
 
 def _file(corpus: Corpus | str, task: str) -> CorpusFile:

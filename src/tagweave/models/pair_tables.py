@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave import __version__
 from tagweave.corpus.characters import RAW_BLANKS, folded_points, public_points
 from tagweave.corpus.files import line_blocks
 from tagweave.corpus.sentence import Sentence
@@ -42,6 +41,7 @@ from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.packing import Arrays, aligned_zeros, shared_arrays
+from tagweave.version import __version__
 
 Floats = NDArray[np.float32]
 Column = Callable[[str, int], NDArray[Any]]

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Protocol, TypeVar, overload
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from tagweave import __version__
 from tagweave.corpus.files import digest, whole_file
 from tagweave.errors import TagweaveError
 from tagweave.features.rules import check_unicode, digest_of
 from tagweave.models import memory
 from tagweave.models.hub import model_file
 from tagweave.models.packing import FORMS, Arrays, pack, shared_arrays, unpack, unpacked_bytes
+from tagweave.version import __version__
 
 _CRFSUITE = b"lCRF"  # what models of CRFsuite begin with
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.attrs import DEP, HEAD, ORTH, SENT_START
+from spacy.attrs import IDS as ATTRIBUTES
+from spacy.parts_of_speech import IDS as PARTS_OF_SPEECH
+from spacy.tokens import Span
 
 from tagweave.corpus.formats.conllu import XPOS
 from tagweave.corpus.sentence import Sentence
@@ -27,8 +31,6 @@ class DocSentences:
     """The sentences of a document, or else its lines, without blanks; `positions`, int64, places their tokens."""
 
     def __init__(self, doc: Any) -> None:
-        from spacy.attrs import ORTH, SENT_START
-
         self.doc = doc
         array = doc.to_array([ORTH, SENT_START])
         strings = doc.vocab.strings
@@ -77,9 +79,7 @@ class Tags:
     """
 
     def __init__(self, tagger: ChainPredictor, attribute: str | None, overwrite: bool) -> None:
-        from spacy.parts_of_speech import IDS
-
-        strange = [name for name in tagger.labels if name not in IDS]
+        strange = [name for name in tagger.labels if name not in PARTS_OF_SPEECH]
         is_xpos = XPOS in tagger.model.layers(tagger.guideline)
         name = attribute or ("tag" if strange or is_xpos else "pos")
         if name not in _BLANKS:
@@ -91,9 +91,8 @@ class Tags:
         self._labels = _Labels(tagger)
 
     def set(self, docs: Sequence[Any]) -> None:
-        from spacy.attrs import IDS
-
-        attribute, documents = IDS[self._name.upper()], [DocSentences(each) for each in docs]
+        attribute = ATTRIBUTES[self._name.upper()]
+        documents = [DocSentences(doc) for doc in docs]
         vocab, ids, blank = None, np.zeros(0, np.uint64), 0
         for document, numbers in zip(documents, self._labels.of(documents), strict=True):
             doc = document.doc
@@ -110,9 +109,7 @@ class Tags:
             doc.from_array([attribute], values.reshape(-1, 1))
 
     def _id(self, doc: Any, name: str) -> Any:
-        from spacy.parts_of_speech import IDS
-
-        return IDS[name] if self._name == "pos" else doc.vocab.strings.add(name)
+        return PARTS_OF_SPEECH[name] if self._name == "pos" else doc.vocab.strings.add(name)
 
 
 class Entities:
@@ -131,20 +128,18 @@ class Entities:
         self._outside = np.array([letter == "O" for letter, _ in parts])
 
     def set(self, docs: Sequence[Any]) -> None:
-        from spacy.tokens import Span
-
         documents = [DocSentences(each) for each in docs]
         for document, numbers in zip(documents, self._labels.of(documents), strict=True):
             doc, tokens = document.doc, document.tokens
-            found = [
+            entities = [
                 Span(doc, int(tokens[start]), int(tokens[stop - 1]) + 1, label=kind)
                 for start, stop, kind in self._spans(numbers, document)
             ]
             if doc.ents and not self._overwrite:
                 taken = {at for entity in doc.ents for at in range(entity.start, entity.end)}
-                new = (span for span in found if taken.isdisjoint(range(span.start, span.end)))
-                found = [*doc.ents, *new]
-            doc.set_ents(found)
+                new = (entity for entity in entities if taken.isdisjoint(range(entity.start, entity.end)))
+                entities = [*doc.ents, *new]
+            doc.set_ents(entities)
 
     def _spans(self, numbers: NDArray[np.int64], document: DocSentences) -> Iterator[tuple[int, int, str]]:
         """Yield the spans: an inner label where none of its type was begins one."""
@@ -192,8 +187,6 @@ class Trees:
                 self._set(document, islice(parsed, len(document.sentences)))
 
     def _set(self, document: DocSentences, parsed: Any) -> None:
-        from spacy.attrs import DEP, HEAD
-
         doc, strings = document.doc, document.doc.vocab.strings
         places, tokens = np.arange(len(doc)), document.tokens
         # a blank hangs on the last token before it that is none, or else on the first
@@ -209,18 +202,16 @@ class Trees:
 
     def _with_inputs(self, document: DocSentences) -> list[Sentence]:
         """Return the sentences with the columns that the parser looks at, where the document has them."""
-        from spacy.attrs import IDS
-
-        found, strings = document.sentences, document.doc.vocab.strings
+        sentences, strings = document.sentences, document.doc.vocab.strings
         for name in self._inputs:
             attribute = _ATTRIBUTES.get(name, "TAG")
             if name.startswith(_USER) and name not in _ATTRIBUTES:
                 continue
-            values = document.doc.to_array([IDS[attribute]]).reshape(-1)
+            values = document.doc.to_array([ATTRIBUTES[attribute]]).reshape(-1)
             if values.any():
-                texts = [[strings[at] for at in values[own].tolist()] for own in document.positions]
-                found = [_with(sentence, name, own) for sentence, own in zip(found, texts, strict=True)]
-        return found
+                texts = [[strings[at] for at in values[positions].tolist()] for positions in document.positions]
+                sentences = [_with(sentence, name, words) for sentence, words in zip(sentences, texts, strict=True)]
+        return sentences
 
 
 def _with(sentence: Sentence, name: str, values: list[str]) -> Sentence:

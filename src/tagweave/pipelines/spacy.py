@@ -12,14 +12,19 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.util import raise_error, registry
 
 from tagweave.corpus.files import in_blocks
 from tagweave.errors import PipelineError
 from tagweave.exchange.tokenization import for_text
 from tagweave.exchange.tokens import of_words, text_lines
-from tagweave.front.model import load_model
+from tagweave.front.loading import load_model
+from tagweave.front.parser import Parser
+from tagweave.front.taggers import Segmenter
+from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.storage import ModelFileError
+from tagweave.pipelines.annotations import Entities, Tags, Trees
 
 if TYPE_CHECKING:
     from tagweave.front.model import Model
@@ -139,11 +144,6 @@ class Component(PipelinePart):
 
     def check(self) -> None:
         """Raise PipelineError if the model, or the options, are of no use here, StreamError for a strange guideline."""
-        from tagweave.front.parser import Parser
-        from tagweave.front.taggers import Segmenter
-        from tagweave.labels.transition_scheme import codes_spans
-        from tagweave.pipelines.annotations import Entities, Tags, Trees
-
         model: Any = self.opened
         if isinstance(model, Segmenter):
             expected = "a tagger or a parser; segmenters are tokenizers: [nlp.tokenizer] tagweave.Segmenter.v1"
@@ -199,8 +199,6 @@ class SegmenterTokenizer(PipelinePart):
 
     def _words(self, texts: Sequence[list[str]]) -> Iterator[list[str]]:
         """Yield the words of each line of texts."""
-        from tagweave.front.taggers import Segmenter
-
         if isinstance(self.opened, Segmenter):
             yield from self.opened.cut_all(line for lines in texts for line in lines)
             return
@@ -216,8 +214,6 @@ class SegmenterTokenizer(PipelinePart):
                 yield self._doc(text, [word for found in islice(words, len(own)) for word in found])
 
     def _doc(self, text: str, words: list[str]) -> Any:
-        from spacy.tokens import Doc
-
         forms: list[str] = []
         spaces: list[bool] = []
         at = 0

@@ -16,12 +16,13 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from tagweave import __version__, web
+from tagweave import web
 from tagweave.serve import label_studio
 from tagweave.serve.requests import ErrorResponse, Health, LabelRequest, LabelResponse, check, decoded, items_of
 from tagweave.serve.served_models import OPERATIONS
 from tagweave.serve.settings import ServerSettings
 from tagweave.serve.site import Endpoint, ServerSite, has_token, refusal, route
+from tagweave.version import __version__
 
 
 def application(settings: ServerSettings) -> Starlette:

@@ -20,7 +20,8 @@ from tagweave.exchange.tokenization import for_text
 from tagweave.exchange.tokens import Tokenizer, tokenizer
 from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.front.label_model import CutLines, Tokenised, by_line, of_texts
-from tagweave.front.model import Model, load_model
+from tagweave.front.loading import load_model
+from tagweave.front.model import Model
 from tagweave.front.parser import Parser
 from tagweave.front.taggers import DIGITS, LEAST, Segmenter, Tagger, in_text, label_probabilities
 from tagweave.labels.transition_scheme import codes_spans, split_label

@@ -33,7 +33,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, overload
 
-from tagweave import __version__
 from tagweave.corpus.candidates import Soft, format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import digest, written
@@ -41,6 +40,7 @@ from tagweave.corpus.sentence import Candidates, Layer, Sentence, kind_of
 from tagweave.corpus.spans import SPANS, FoundSpan, layer_of
 from tagweave.errors import CorpusError, TagweaveError
 from tagweave.signals import leave_with_parent
+from tagweave.version import __version__
 
 
 class FunctionError(TagweaveError):

@@ -21,7 +21,7 @@ from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import StreamError
 from tagweave.harvest.runs import without_blanks
-from tagweave.labels.coding import to_characters, to_words
+from tagweave.labels.coding import to_characters
 from tagweave.streams.inputs import Input
 from tagweave.streams.labelling import Labelling
 from tagweave.streams.stream import Progress
@@ -101,9 +101,6 @@ class CharacterLabelling(Labelling):
         if self.input_format.unit == "character" or self.retag:
             return replace(words, layers={} if tags is None or form.labels is None else {self.layer(form): tags})
         return given if tags is None else given.with_layer(self.layer(form), tags)
-
-    def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return to_words(forms, labels)
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
         if note := self._note_on_labels():

@@ -213,9 +213,6 @@ class LabelConversion(Conversion):
         """Return whether new labels take the first field of a format with fixed fields; the input has none of them."""
         return form.holds_several and not form.names_layers and self.input_layer not in form.layers
 
-    def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return forms, labels
-
 
 def _count_known(corpus: Corpus) -> int:
     return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))

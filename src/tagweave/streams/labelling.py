@@ -17,6 +17,7 @@ from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import COVERED, key_and_value, parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import StreamError
+from tagweave.labels.coding import to_words
 from tagweave.streams import Tell, say
 from tagweave.streams.inputs import Input, ready_blocks
 from tagweave.streams.stream import Block, Stream, check_can_hold, with_layers
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from tagweave.exchange.tokens import Tokenizer
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
-    from tagweave.streams.conversion import LabelConversion
 
 
 def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
@@ -96,10 +96,6 @@ class Labelling(Stream):
     @abstractmethod
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
         """Return a sentence of the input with its labels, in the form that the format holds."""
-
-    def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the words, and their labels or "", of a sequence of the model's tokens and labels."""
-        return forms, labels
 
     def check_format(self, form: Format) -> None:
         """Raise StreamError unless the format can hold several guidelines, if there are several."""
@@ -244,13 +240,15 @@ def probability_rows(labelling: Labelling) -> Iterator[str]:
             yield ""
 
 
-def best_lines(labelling: Labelling | LabelConversion, k: int) -> Iterator[str]:
+def best_lines(blocks: Iterable[Block], tagger: ChainPredictor, k: int) -> Iterator[str]:
     """Yield the k best sequences of every sentence under its evidence, with their probabilities, in JSON."""
-    tagger, number = labelling.tagger, 0
-    for block in labelling.blocks():
+    number = 0
+    for block in blocks:
         for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):
             number += 1
             for rank, ranked in enumerate(tagger.k_best(sentence, k, tagger.guideline, block.evidence.covered), 1):
-                words, labels = labelling.words(sentence.forms, ranked.labels)
-                line = {"sentence": number, "rank": rank, "probability": ranked.probability, "tokens": list(words)}
+                forms, labels = sentence.forms, ranked.labels
+                if tagger.model.of_characters:
+                    forms, labels = to_words(forms, labels)
+                line = {"sentence": number, "rank": rank, "probability": ranked.probability, "tokens": list(forms)}
                 yield json.dumps({**line, **({"labels": list(labels)} if any(labels) else {})}, ensure_ascii=False)

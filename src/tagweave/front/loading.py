@@ -1,0 +1,61 @@
+"""Loads models: each in the class for what it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import index
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from tagweave.corpus.sentence import kind_of
+from tagweave.front.model import File, Model
+from tagweave.models import storage
+from tagweave.models.chain import ChainModel
+from tagweave.models.packing import private_folder
+
+if TYPE_CHECKING:
+    from tagweave.models.storage import StoredModel
+    from tagweave.training.job import Training
+
+
+def load_model(path: File, threads: int = 1, shared: bool = False) -> Model:
+    """Read a model of any kind.
+
+    Args:
+        path: its file, or `hf:OWNER/NAME[@REVISION]`, a model on the Hugging Face hub.
+        threads: how many threads share the work of the model.
+        shared: whether to keep the weights in a file of the temporary directory that all processes map which load the
+            model, so that they are in memory once; for servers and workers of several processes.
+
+    Raises:
+        ModelFileError: not a model of this program, a damaged file, or one of a newer version.
+        HubError: a model on the hub that cannot be fetched.
+        FileNotFoundError: no such file.
+        TypeError, ValueError: not a path, or no threads.
+    """
+    if not isinstance(path, (str, PathLike)):
+        raise TypeError(f"found {kind_of(path)}, expected the path of a model, or hf:OWNER/NAME")
+    if index(threads) < 1:
+        raise ValueError(f"found threads={threads}, expected at least 1")
+    name = fspath(path)
+    model = _put_to_use(storage.load_model(name, folder=private_folder("models") if shared else None), threads, name)
+    model.is_stored = True
+    return model
+
+
+def of_training(training: Training) -> Model:
+    """Return the model of a training, with its plan and scores in `about`."""
+    from tagweave.training.train import record  # models need no training
+
+    return _put_to_use(replace(training.fitted.model, about=record(training)), training.job.plan.threads)
+
+
+def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:
+    """Return the model in its class. Only that is imported: a tagger need not wait for the parser's modules."""
+    if not isinstance(trained, ChainModel):
+        from tagweave.front.parser import Parser
+
+        return Parser(trained, threads, name)
+    from tagweave.front.taggers import Segmenter, Tagger
+
+    return (Segmenter if trained.of_characters else Tagger)(trained, threads, name)
