@@ -6,6 +6,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_tasks import say
@@ -109,14 +110,13 @@ def test_nothing_agreed_is_nothing_to_train_on(store: Store, again: Retraining, 
     assert len(store.models()) == 1 and evidence == []
 
 
-@pytest.mark.parametrize("step", ["version_of", "rank", "accuracy"])
+@pytest.mark.parametrize(("where", "step"), [(retraining, "accuracy"), (retraining, "rank"), (Store, "measured")])
 def test_a_process_that_is_killed_after_training_is_finished_by_the_next(
-    store: Store, again: Retraining, evidence: list[Corpus], step: str, monkeypatch: pytest.MonkeyPatch
+    store: Store, again: Retraining, evidence: list[Corpus], where: Any, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is trained twice, and until the tasks are ranked the next one is due."""
     answer(store, 1)
     with monkeypatch.context() as patch:
-        where = retraining.intake if step == "version_of" else retraining
         patch.setattr(where, step, lambda *_: sys.exit("killed"))
         with pytest.raises(SystemExit):
             retrain(store, again)

@@ -169,14 +169,16 @@ def put_known_spans(
     return _put(store, (replace(each, guideline=corpus.guideline, purpose=purpose, gold=it) for each, it in rows))
 
 
-def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None) -> int:
+def version_of(
+    store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None, minutes: float = 0.0
+) -> int:
     """Return the last version of a model file. A new file is added as a model trained on no judgement.
 
     `accuracy` is called for a model that has none yet.
     """
     versions = [model for model in store.models() if model.path == path]
     if not versions:
-        return store.add_model(path, 0, 0.0, accuracy())
+        return store.add_model(path, 0, minutes, accuracy())
     last = versions[-1]
     if last.accuracy is None and (measured := accuracy()) is not None:
         store.measured(last.version, last.judgement, last.minutes, measured)

@@ -188,9 +188,10 @@ def retrain(store: Store, retraining: Retraining) -> ModelVersion | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         learn(retraining.plan, evidence, path)
     model, spent = load_model(path, ChainModel), minutes(store)
-    version = intake.version_of(store, str(path))
+    measured = accuracy(model, retraining.dev, retraining.guideline)
+    version = intake.version_of(store, str(path), lambda: measured, spent)
     rank(store, retraining, model, version)
-    store.measured(version, judgement, spent, accuracy(model, retraining.dev, retraining.guideline))
+    store.measured(version, judgement, spent, measured)  # until then, another training is due
     return store.models()[-1]
 
 
