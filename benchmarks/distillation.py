@@ -219,7 +219,7 @@ def page(found: dict[str, Rows], command: str, seeds: int) -> list[str]:
         f"Teachers are models of {TEACHERS} seeds, trained on 1,000 sentences (Chinese: 500 lines), which look up 256",
         "word clusters of the labelled and the raw sentences; for words of Chinese, which have no clusters, a lexicon:",
         "the words of two corpora of other guidelines. The student is one linear model, by",
-        "[`distill`](../distill.md) and its defaults, of raw text and the labelled sentences. Raw text are other",
+        "[`distill`](../encoders.md) and its defaults, of raw text and the labelled sentences. Raw text are other",
         "training sentences without their labels, and without sentences of the development and test data, of which the",
         f"first {DEV:,} development sentences choose the iteration of every model.",
         "",

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
+from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
 _NOT_SEARCHED = ("results/", "papers/")
+_ARGUMENT = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
+"""An argument in a docstring, and what it means."""
 _COMMAND = re.compile(r"^## `tagweave ([\w ]+)`$|^<!-- options -->$", re.MULTILINE)
 
 
@@ -36,6 +39,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         page.meta["search"] = {"exclude": True}
     if "<!-- methods -->" in markdown:
         markdown = markdown.replace("<!-- methods -->", method_tables())
+    if "<!-- learners -->" in markdown:
+        markdown = markdown.replace("<!-- learners -->", learner_tables())
     if "<!-- options -->" in markdown:
         markdown = with_options(markdown)
     markdown = re.sub(r"^::: (\S+)$", _directive, markdown, flags=re.MULTILINE)
@@ -115,7 +120,24 @@ def method_tables() -> str:
         lines.append(f"| `{method.name}` | {method.summary} | {', '.join(method.structures)} |")
     for method in METHODS.values():
         if table := list(_of_class(method.options, as_flags=True)):
-            lines += ["", f"## `{method.name}`", *table]
+            lines += ["", f"### `{method.name}`", *table]
+    return "\n".join(lines) + "\n"
+
+
+def learner_tables() -> str:
+    """Return all learners with their iterations, and the settings of each as its docstring describes them."""
+    from tagweave.training.fit.recipe import LEARNERS
+
+    lines = ["| learner | iterations without `--dev` |", "| --- | --- |"]
+    lines += [f"| `{name}` | {learner.epochs} |" for name, learner in LEARNERS.items()]
+    for name, learner in LEARNERS.items():
+        summary, _, arguments = getdoc(learner).partition("\n\nArgs:\n")
+        meanings = {setting: " ".join(meaning.split()) for setting, meaning in _ARGUMENT.findall(arguments)}
+        lines += ["", f"### `{name}`", "", " ".join(summary.split()), "", "| setting | default | meaning |"]
+        lines += ["| --- | --- | --- |"]
+        for setting in fields(learner):
+            if setting.name != "seed":  # set by --seed
+                lines.append(f"| `{setting.name}` | `{setting.default}` | {_cell(meanings[setting.name])} |")
     return "\n".join(lines) + "\n"
 
 

@@ -50,7 +50,11 @@ class Rprop(Learner):
 
     Args:
         c2: the regulariser is c2 |w|^2.
-        first, growth, shrink, most, least: the first step of a weight, how it changes, and its bounds.
+        first: the first step of a weight.
+        growth: the factor of a step while the sign of its gradient stays the same.
+        shrink: the factor of a step when the sign changes.
+        most: the largest step.
+        least: the smallest step.
     """
 
     epochs: ClassVar[int] = 50
@@ -188,7 +192,8 @@ class LBFGS(Learner):
         c2: the L2 penalty (CRFsuite's: c2 |w|^2).
         memory: m, the number of steps in the curvature estimate.
         epsilon: converged when |gradient| < epsilon max(1, |w|).
-        period, delta: converged when F fell by less than the share delta over the last `period` iterations.
+        period: the number of iterations over which `delta` is measured.
+        delta: converged when the loss fell by less than this share.
         trials: how many steps of a line search to try, each half as long as the one before.
     """
 

@@ -114,7 +114,7 @@ class PassiveAggressive(LazilyAveraged):
     Args:
         slack: 0 for PA, which separates each sentence at once, 1 for PA-I, 2 for PA-II.
         c: the aggressiveness of PA-I and PA-II: no step is longer than c, or c bounds it softly.
-        error_sensitive: whether the cost counts the wrong positions, as above; else it is w'd + 1.
+        error_sensitive: whether the margin to win by is the root of the number of wrong positions; otherwise it is 1.
         averaging: whether the result is the mean of the weights over all steps, or the last ones.
         epsilon: converged when the mean cost of a sentence is below this. Without averaging, training also ends when no
             mistake is left; the average still moves towards weights that make none.

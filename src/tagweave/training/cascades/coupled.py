@@ -47,7 +47,7 @@ _RATE, _BATCH = 0.07, 4  # of AdaGrad for bundles: best on ZX's dev, beside PD, 
 _INITIAL = 1e-8  # used when those were chosen
 _CELLS = 20_000  # pairs of bundles per sentence of a batch at most: an update moves them all, whatever the batch
 _SHARES, _SHARE = (0.0, 0.33, 0.5), 0.33
-"""The shares of a guided tagger that are tried, and that without development data (docs/coupled.md)."""
+"""The shares of a guided tagger to try, and the one without development data (docs/results/li-2015-narrowing.md)."""
 
 
 @dataclass(frozen=True)

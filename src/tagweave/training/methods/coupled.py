@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tagweave.training.fit.problem import Fitted
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
-_NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
+_NARROW = 0.01  # better than none on dev and test of four pairs (docs/results/li-2015-narrowing.md)
 _POOLED = ("tag", "segment", SPANS)
 """The tasks in whose models a guided tagger has a share."""
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
