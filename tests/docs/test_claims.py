@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 import typer
 import yaml
 from pages import ROOT, section, table, text_of
@@ -39,10 +38,9 @@ def test_help_names_every_method_learner_preset_and_task() -> None:
     assert metavar_of["--task"] == "|".join(STRUCTURES)
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE)
-def test_pages_name_the_default_methods(page: str) -> None:
+def test_pages_name_the_default_methods() -> None:
     """A clause that calls methods the default names those of the registry, for parsers the parsers' one."""
-    for clause in re.split(r"[.;|(]\s", text_of(page).replace("\n", " ")):
+    for clause in re.split(r"[.;|(]\s", " . ".join(map(text_of, EVERY_PAGE)).replace("\n", " ")):
         named = {*re.findall(r"`(\w+)`", clause)} & {*METHODS}
         if named and re.search(r"(the|is|as) default\b|\(default", clause) and "`--" not in clause:
             assert named <= {SINGLE, usual(CHAIN), usual(TREE)}, clause
@@ -72,18 +70,19 @@ def test_every_page_is_in_the_navigation() -> None:
     )
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE)
-def test_rows_of_tables_have_as_many_cells_as_their_heads(page: str) -> None:
-    rows: list[tuple[int, int]] = []
-    inside = False
-    for number, line in enumerate([*text_of(page).splitlines(), ""], 1):
-        inside ^= line.startswith("```")
-        if line.startswith("|") and not inside:
-            rows.append((number, len(re.findall(r"(?<!\\)\|", line))))
-        elif rows:
-            assert len({cells for _, cells in rows}) == 1, f"{page}: {rows}"
-            assert len(rows) > 2 and not line.strip(), f"{page}:{number}: a table ends with a blank line, after a row"
-            rows = []
+def test_rows_of_tables_have_as_many_cells_as_their_heads() -> None:
+    for page in EVERY_PAGE:
+        rows: list[tuple[int, int]] = []
+        inside = False
+        for number, line in enumerate([*text_of(page).splitlines(), ""], 1):
+            inside ^= line.startswith("```")
+            if line.startswith("|") and not inside:
+                rows.append((number, len(re.findall(r"(?<!\\)\|", line))))
+            elif rows:
+                assert len({cells for _, cells in rows}) == 1, f"{page}: {rows}"
+                assert len(rows) > 2, f"{page}:{number}: a table without a row"
+                assert not line.strip(), f"{page}:{number}: a table ends with a blank line"
+                rows = []
 
 
 def test_nothing_says_that_the_package_is_on_pypi() -> None:
@@ -99,11 +98,10 @@ def test_nothing_says_that_the_package_is_on_pypi() -> None:
         assert found is None, f"{path}: {found}"
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE)
-def test_numbers_beside_links_to_results_are_on_those_pages(page: str) -> None:
+def test_numbers_beside_links_to_results_are_on_those_pages() -> None:
     """Numbers that are links, everywhere; in tables of claims all numbers with a point of a row."""
     claims = text_of("README.md") + section(text_of("docs/results/README.md"), "What is claimed")
-    for line in text_of(page).splitlines():
+    for page, line in [(name, line) for name in EVERY_PAGE for line in text_of(name).splitlines()]:
         links = re.findall(r"\[([^\]]*)\]\((?!http)(?:\.\./)*(?:docs/)?(?:results/)?([\w-]+\.md)\)", line)
         links = [
             (text, name) for text, name in links if (ROOT / "docs/results" / name).exists() and name != "README.md"

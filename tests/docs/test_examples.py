@@ -3,7 +3,8 @@
 The blocks of a page run in order in one folder: those that name a file write it, `console` blocks run command by
 command, `python` blocks are sessions of one interpreter. `...` in expected output stands for any text; a command
 without output under it may print anything. A test is a section of a page; it runs the sections before it, unless they
-ran in the same process already.
+ran in the same process already. `make test` runs the examples of the pages that are read most, `make test-all` and
+`make docs` those of all pages.
 """
 
 from __future__ import annotations
@@ -121,8 +122,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     return {page: Page(page, tmp_path_factory.mktemp("page"), blocks(text_of(page))) for page in PAGES}
 
 
+_READ_MOST = (
+    "README.md",
+    "docs/index.md",
+    "docs/evidence.md",
+    "docs/formats.md",
+    "docs/tutorials/annotating.md",
+    "docs/tutorials/partial.md",
+    "docs/tutorials/segmenter.md",
+)
+"""The pages whose examples `make test` runs; the examples of the others are marked as slow."""
 _SECTIONS = [
-    (page, section) for page in PAGES for section in dict.fromkeys(each.section for each in blocks(text_of(page)))
+    pytest.param(page, section, marks=() if page.startswith(_READ_MOST) else pytest.mark.slow)
+    for page in PAGES
+    for section in dict.fromkeys(each.section for each in blocks(text_of(page)))
 ]
 
 
@@ -132,9 +145,8 @@ def test_examples_run(page: str, section: str, pages: dict[str, Page], monkeypat
     pages[page].run_to(section)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_block_says_what_it_is(page: str) -> None:
-    for block in blocks(text_of(page)):
+def test_every_block_says_what_it_is() -> None:
+    for page, block in [(name, block) for name in PAGES for block in blocks(text_of(name))]:
         where = f"{page}:{block.line}"
         assert block.language in _RUNS + _SHOWS, f"{where}: a language that this test knows"
         assert block.language != "python" or ">>> " in block.text, f"{where}: a session with >>>"

@@ -7,7 +7,6 @@ import importlib
 import re
 from typing import Any, get_args
 
-import pytest
 from pages import PAGES, ROOT, prose, section, table, text_of
 
 from tagweave.corpus.formats.format import Format
@@ -15,7 +14,6 @@ from tagweave.corpus.formats.registry import FORMATS
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS
 from tagweave.features.templates import PRESETS
-from tagweave.training.fit.recipe import LEARNERS
 from tagweave.training.methods.single import Strategy
 
 _DOTTED = re.compile(r"`((?:tagweave|reproductions)(?:\.\w+)+)`")
@@ -38,15 +36,14 @@ def resolve(name: str) -> Any:
     raise ModuleNotFoundError(name)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_dotted_names_resolve(page: str) -> None:
-    for name in _DOTTED.findall(text_of(page)):
+def test_dotted_names_resolve() -> None:
+    for name in {name for page in PAGES for name in _DOTTED.findall(text_of(page))}:
         resolve(name)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_files_named_exist(page: str) -> None:
-    assert [path for path in _FILE.findall(prose(text_of(page))) if not (ROOT / path).exists()] == []
+def test_files_named_exist() -> None:
+    named = {path for page in PAGES for path in _FILE.findall(prose(text_of(page)))}
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_make_targets_named_exist() -> None:
@@ -56,19 +53,6 @@ def test_make_targets_named_exist() -> None:
     named = {target for text in texts for target in _MAKE.findall(" ".join(re.findall("`[^`]+`", text)))}
     assert named
     assert named <= set(phony[1].split())
-
-
-def test_every_learner_and_each_of_its_settings_is_described() -> None:
-    text = text_of("docs/learners.md")
-    for name, learner in LEARNERS.items():
-        described = {row[0].strip("`"): row[1].strip("`") for row in table(section(text, f"`{name}`"))}
-        settings = {field.name: str(field.default) for field in dataclasses.fields(learner)}
-        assert described == settings, name
-
-
-def test_the_iterations_of_every_learner_are_described() -> None:
-    rows = table(section(text_of("docs/learners.md"), "Initialisation and stopping"))
-    assert {row[0].strip("`"): row[1] for row in rows} == {name: str(each.epochs) for name, each in LEARNERS.items()}
 
 
 def test_every_strategy_is_described() -> None:

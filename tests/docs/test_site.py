@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from html import unescape
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import typer
 from pages import ROOT, text_of
 
 from tagweave.cli.main import application
+from tagweave.training.fit.recipe import LEARNERS
 from tagweave.training.methods import METHODS
 
 
@@ -42,6 +44,14 @@ def test_every_option_of_every_command_and_method_is_on_the_site(site: Path) -> 
         for each in command.params:
             if each.param_type_name == "option":
                 assert f"<td><code>{each.opts[0]}" in described, (name, each.opts)
-    methods = (site / "methods.html").read_text("utf-8")
+    methods = (site / "guidelines.html").read_text("utf-8")
     assert all(f"<td><code>{name}</code></td>" in methods for name in METHODS)
     assert "<code>--set views=both|joint|separate</code>" in methods
+
+
+def test_every_setting_of_every_learner_is_on_the_site(site: Path) -> None:
+    page = unescape((site / "learners.html").read_text("utf-8"))
+    for name, learner in LEARNERS.items():
+        described = page.partition(f'<h3 id="{name}"')[2].partition("<h3 ")[0]
+        rows = re.findall(r"<td><code>(\w+)</code></td>\s*<td><code>(.*?)</code></td>\s*<td>.+?</td>", described)
+        assert rows == [(each.name, str(each.default)) for each in fields(learner) if each.name != "seed"]
