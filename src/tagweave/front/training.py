@@ -22,16 +22,22 @@ from tagweave.front.harvest import paths
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
 from tagweave.front.options import check_names
+from tagweave.learning.progress import Lines
+from tagweave.learning.run import Callback, Iteration, Run, Schedule, callback_of
 from tagweave.options import declared, taking
 from tagweave.streams import Tell, say
-from tagweave.training.methods import METHODS
-from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
+from tagweave.structures import STRUCTURES
+from tagweave.training.corpora import CorpusFile, of_corpus, read_corpus
+from tagweave.training.fit.task import guessed_task
+from tagweave.training.job import Job, Training
+from tagweave.training.methods import METHODS, check_known, read_plan
+from tagweave.training.plan import LOOKUPS, CorpusReference, FileReference, TrainingPlan
+from tagweave.training.resolve import Corpora, job_of
+from tagweave.training.retraining import plan_in
+from tagweave.training.train import save_training
+from tagweave.training.train import train as carry_out
 
 if TYPE_CHECKING:
-    from tagweave.learning.run import Callback, Iteration
-    from tagweave.training.corpora import CorpusFile
-    from tagweave.training.job import Job, Training
-    from tagweave.training.resolve import Corpora
     from tagweave.tuning.search import Tuning
 
 Source = Given
@@ -82,9 +88,6 @@ def train(
         TypeError: an unknown option, or something that is not a corpus.
         KeyboardInterrupt: the user stopped training before there was a model.
     """
-    from tagweave.learning.run import callback_of
-    from tagweave.structures import STRUCTURES
-    from tagweave.training.methods import check_known
 
     targets, others = several(target), several(sources)
     dev = None if dev is None else _source(dev)
@@ -98,11 +101,6 @@ def train(
         check_known("method", method, tuple(METHODS))
     check_there(*(each for each in (*targets, *others, dev) if isinstance(each, str)))
     fields_of_plan = _fields(options)
-    from tagweave.learning.progress import Lines
-    from tagweave.learning.run import Run
-    from tagweave.training.fit.task import guessed_task
-    from tagweave.training.resolve import Corpora, job_of
-    from tagweave.training.train import train as carry_out
 
     shown, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
     if task is None:
@@ -149,7 +147,6 @@ def _source(given: Source) -> Corpus | str:
 
 
 def _file(corpus: Corpus | str, task: str) -> CorpusFile:
-    from tagweave.training.corpora import of_corpus, read_corpus
 
     return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(corpus, task, None)
 
@@ -194,7 +191,6 @@ def _reference(corpus: str | CorpusFile, format: str | None = None) -> CorpusRef
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of a plan, with the method's own in `options`."""
-    from tagweave.training.plan import LOOKUPS
 
     added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
     check_names("tw.train", options, list(dict.fromkeys((*(each.name for each in _OPTIONS), *added))))
@@ -211,8 +207,6 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
     """Fill in a plan: digests of its files, the method, and its options. Raises PlanError, CorpusError, OSError."""
-    from tagweave.learning.run import Run
-    from tagweave.training.resolve import job_of
 
     return job_of(plan, Run(tell=tell)).plan
 
@@ -229,8 +223,6 @@ def job_with_checkpoints(
 
     An interrupt that leaves a checkpoint ends the block without an error.
     """
-    from tagweave.learning.run import Run, Schedule
-    from tagweave.training.resolve import job_of
 
     whole = Path(f"{fspath(path)}.checkpoint")
     remove_left(whole.parent, f"{escape(whole.name)}*")
@@ -249,7 +241,6 @@ def job_with_checkpoints(
 
 def save_trained(training: Training, path: str | PathLike[str]) -> bool:
     """Save a model and remove its checkpoints, unless it was interrupted. Return whether training finished."""
-    from tagweave.training.train import save_training
 
     outcome, tell = training.fitted.outcome, training.job.run.tell
     if outcome.iterations:
@@ -316,8 +307,6 @@ def tune(
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
-    from tagweave.training.methods import read_plan
-    from tagweave.training.retraining import plan_in
 
     if isinstance(plan, TrainingPlan):
         return plan
