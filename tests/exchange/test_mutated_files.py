@@ -32,10 +32,11 @@ def process() -> Iterator[Child]:
 
 def test_every_file_is_read_or_refused(kind: Kind, tmp_path: Path, process: Child) -> None:
     """Bytes, values and sizes, inside zips and what is compressed: an error says what is wrong, whatever it is."""
-    found = outcomes(kind, 15, tmp_path, process)
-    assert not found.faults and found.counts.total() == 15
+    found = outcomes(kind, 8, tmp_path, process)
+    assert not found.faults and found.counts.total() == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_take_little_or_are_refused(name: str, tmp_path: Path, process: Child) -> None:
     tool, path = made(name, tmp_path)
