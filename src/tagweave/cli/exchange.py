@@ -82,12 +82,10 @@ def card(
     It has what the model says of itself (data, plan, sizes), and with --test scores with intervals, and speed. What
     nobody says, such as the licence, is said not to be given.
     """
-    from tagweave.front.card import model_card
-    from tagweave.streams.inputs import write_lines
+    from tagweave.front.card import write_card
 
     check_outputs([output], [model, *(tests or ())])
-    text = model_card(model, tests or (), licence, languages or (), use, title, threads=threads)
-    write_lines(output, text.splitlines())
+    write_card(output, model, tests or (), licence, languages or (), use, title, threads=threads)
 
 
 def push(

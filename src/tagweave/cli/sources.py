@@ -37,8 +37,7 @@ def label(
     (coverage), how many of these others label too (overlap) or contradict (conflict), its agreement with the others
     and, if FILE has labels, how often it is right.
     """
-    from tagweave.cli.terminal import coverage_table, progress_bar
-    from tagweave.evaluation.tables import table_console
+    from tagweave.cli.terminal import progress_bar, show_coverage
     from tagweave.front.sources import label_file, write_comparison
 
     if not functions and not python:
@@ -54,8 +53,7 @@ def label(
     else:
         if report:
             write_comparison(described, report)
-        rows = {"all": described["all"], **described["sources"]}
-        table_console(stderr=output == "-").print(coverage_table("source", rows, described["tokens"]))
+        show_coverage(described, stderr=output == "-")
     say(f"{output}: {len(labelled.corpus):,} sentences, {len(labelled.sources)} sources: {', '.join(labelled.sources)}")
 
 

@@ -84,6 +84,12 @@ def coverage_table(what: str, rows: Mapping[str, Mapping[str, Any]], tokens: int
     return table
 
 
+def show_coverage(comparison: Mapping[str, Any], stderr: bool = False) -> None:
+    """Show the numbers of each source."""
+    rows = {"all": comparison["all"], **comparison["sources"]}
+    table_console(stderr=stderr).print(coverage_table("source", rows, comparison["tokens"]))
+
+
 def show_corpus(corpus: dict[str, Any]) -> None:
     """Show how much of each layer of a corpus is known, ambiguous and unknown."""
     numbers = (f"{corpus[key]:,} {key}" for key in ("sentences", "tokens", "forms"))

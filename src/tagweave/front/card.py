@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tagweave.corpus.characters import printable
-from tagweave.corpus.files import read_lines, short_name, whole_file
+from tagweave.corpus.files import read_lines, short_name, whole_file, written
 from tagweave.errors import CorpusError
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.score import interval
@@ -104,6 +104,13 @@ def model_card(
     lines += ["## Training data", "", *_data(about), "", "## Scores", "", *_scores(about, scored), ""]
     lines += ["## Use", "", *_usage(fspath(model), repository), "", "## Plan", "", *_plan(about)]
     return "\n".join(lines) + "\n"
+
+
+def write_card(path: str, *arguments: Any, **options: Any) -> None:
+    """Write the card of a model to a file, `-` for standard output. Takes and raises as `model_card`, and OSError."""
+    text = model_card(*arguments, **options)
+    with written(path) as stream:
+        stream.write(text)
 
 
 _LIMITS = (

@@ -29,7 +29,7 @@ from tagweave.version import __version__
 
 
 @runtime_checkable
-class System(Protocol):
+class LabellingModel(Protocol):
     """What can annotate the text of a gold standard: a `tagweave.Model`."""
 
     threads: int
@@ -43,7 +43,7 @@ class System(Protocol):
 
 def evaluate(
     gold: Given,
-    systems: Mapping[str, System | Given],
+    systems: Mapping[str, LabellingModel | Given],
     all_layers: bool = False,
     errors: str | PathLike[str] | None = None,
     raw: bool = False,
@@ -76,14 +76,14 @@ def evaluate(
     if options.get("training") is not None:
         options["training"] = corpus_of(options["training"])
     has_several = all_layers and gold.unit == "word" and len(layers_of(gold)) > 1
-    models = {name: system for name, system in systems.items() if isinstance(system, System)}
+    models = {name: system for name, system in systems.items() if isinstance(system, LabellingModel)}
     if raw:
         _check_raw(models, errors)
     if not has_several:
         gold = _with_layer_of(gold, models)
     outputs = {}
     for name, system in systems.items():
-        if isinstance(system, System):
+        if isinstance(system, LabellingModel):
             text = _cut(gold, system) if raw else gold
             outputs[name] = system.relabelled(replace(text, guideline=system.layer_in(gold) or gold.guideline))
         else:
@@ -103,7 +103,7 @@ def evaluate(
     return replace(report, calibrations={name: kinds for name, kinds in by_model.items() if kinds})
 
 
-def _check_raw(models: Mapping[str, System], errors: object) -> None:
+def _check_raw(models: Mapping[str, LabellingModel], errors: object) -> None:
     if not models:
         raise StreamError("found `raw` without a model, expected one: other outputs have their words")
     for name, model in models.items():
@@ -113,7 +113,7 @@ def _check_raw(models: Mapping[str, System], errors: object) -> None:
         raise StreamError("found `errors` with `raw`, expected one of them: mistakes are shown in the gold tokens")
 
 
-def _cut(gold: Corpus, model: System) -> Corpus:
+def _cut(gold: Corpus, model: LabellingModel) -> Corpus:
     """Cut the raw text of a gold standard as a model's text."""
     texts = [text_of(sentence) for sentence in gold]
     cut = for_text(model.tokenization, texts)
@@ -188,7 +188,7 @@ def _write_mistakes(path: str, gold: Corpus, outputs: Mapping[str, Corpus], repo
             stream.writelines(table(gold, by_system))
 
 
-def _with_layer_of(gold: Corpus, models: Mapping[str, System]) -> Corpus:
+def _with_layer_of(gold: Corpus, models: Mapping[str, LabellingModel]) -> Corpus:
     """Choose the layer that models learned; say so if it is another or missing."""
     layers = {name: model.layer_in(gold) for name, model in models.items()}
     learned = list(dict.fromkeys(filter(None, layers.values())))

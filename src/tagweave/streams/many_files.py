@@ -248,7 +248,7 @@ def on_ray(function: Function, tasks: Iterable[FileTask], address: str, threads:
         raise ManyFilesError(f"found no Ray, expected {expected}") from error
     is_ours = not ray.is_initialized()
     if is_ours:
-        _connect(address)
+        _connect(ray, address)
     try:
         call = ray.remote(function.func).options(num_cpus=threads, max_retries=ATTEMPTS - 1)
         resources: Any = ray.cluster_resources  # without types in some versions of Ray
@@ -261,7 +261,7 @@ def on_ray(function: Function, tasks: Iterable[FileTask], address: str, threads:
                 at_hand[call.remote(*function.args, task)] = task
             for reference in ray.wait(list(at_hand), num_returns=1)[0]:
                 task = at_hand.pop(reference)
-                yield task, _result(reference, task)
+                yield task, _result(ray, reference, task)
     finally:
         if is_ours:
             ray.shutdown()
@@ -274,9 +274,7 @@ _QUIET = {
 }
 
 
-def _connect(address: str) -> None:
-    import ray
-
+def _connect(ray: Any, address: str) -> None:
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     try:
         if address == "auto":
@@ -292,9 +290,7 @@ def _connect(address: str) -> None:
         raise ManyFilesError(f"found no Ray cluster at {address!r} ({reason}), expected one that runs") from error
 
 
-def _result(reference: Any, task: FileTask) -> Outcome:
-    import ray
-
+def _result(ray: Any, reference: Any, task: FileTask) -> Outcome:
     try:
         outcome: Outcome = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
