@@ -119,7 +119,7 @@ def test_ray_begins_a_file_again_whose_worker_died(tmp_path: Path, monkeypatch: 
 
 
 def test_a_cluster_that_is_not_there_is_named() -> None:
-    pytest.importorskip("ray", reason="Ray is not installed (pip install '.[ray]')")
+    ray = pytest.importorskip("ray", reason="Ray is not installed (pip install '.[ray]')")
     for address, problem in (("127.0.0.1:1", "found no Ray cluster at '127.0.0.1:1'"), ("there", "expected HOST:PORT")):
         with pytest.raises(ManyFilesError, match=problem):
-            _connect(address)
+            _connect(ray, address)
