@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tagweave.cli import demo
+from tagweave.cli import demonstration
 from tagweave.corpus import sample
 from tagweave.front.training import train
 from tagweave.kernels import compiled_code
@@ -82,13 +82,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if number != "2" or len(session.items) < 1000:
         return
     for_trees = worker == "gw1"
-    last = "tree_sums._marginals" if for_trees else "perceptron.correct"
+    last = "tree_sums.marginals" if for_trees else "perceptron.correct"
     if compiled_code.is_kept(last):
         return
-    run = demo._run
+    train_and_label = demonstration._train_and_label
+
+    def for_this_worker(task: str, *rest: Any) -> None:
+        if for_trees == (task == "parse"):
+            train_and_label(task, *rest)
+
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(io.StringIO()):
-        patch.setattr(demo, "_run", lambda task, *rest: run(task, *rest) if for_trees == (task == "parse") else None)
-        demo.warm()
+        patch.setattr(demonstration, "_train_and_label", for_this_worker)
+        demonstration.compile_kernels()
         if not for_trees:
             train(str(sample.path("ctb.txt")), learner="perceptron", iterations=1)
 
