@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tagweave.front.check import check
     from tagweave.front.comparison import compare
     from tagweave.front.corpora import load, save
-    from tagweave.front.description import compare_sources
     from tagweave.front.distillation import distill
     from tagweave.front.evaluation import evaluate
     from tagweave.front.exchange import read_documents, write_documents
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
         label_files,
     )
     from tagweave.front.model import Model
-    from tagweave.front.sources import aggregate, apply_functions
+    from tagweave.front.sources import aggregate, apply_functions, compare_sources
     from tagweave.front.training import train, tune
     from tagweave.sources.functions import labelling_function
     from tagweave.training.plan import TrainingPlan
@@ -58,7 +57,6 @@ _NAMES = {
     "front.card": "model_card pull push",
     "front.check": "check",
     "front.corpora": "load save",
-    "front.description": "compare_sources",
     "front.distillation": "distill",
     "front.comparison": "compare",
     "front.evaluation": "evaluate",
@@ -68,7 +66,7 @@ _NAMES = {
     "front.many_files": "complete_files convert_files harvest_lexicon_folder harvest_markup_folder label_files",
     "front.loading": "load_model",
     "front.model": "Model",
-    "front.sources": "aggregate apply_functions",
+    "front.sources": "aggregate apply_functions compare_sources",
     "front.training": "train tune",
     "sources.functions": "labelling_function",
     "training.plan": "TrainingPlan",

@@ -158,19 +158,27 @@ def info(
     --json writes one object per line for each file, or with --sources one.
     """
     from tagweave.cli.terminal import show_corpus, show_sources
-    from tagweave.front.description import describe, describe_sources, model_lines, warnings_beside
+    from tagweave.front.description import describe, model_lines, warnings_beside
 
+    if sources:
+        from tagweave.front.sources import describe_sources
+
+        description = describe_sources(files, sources, format)
+        if as_json:
+            typer.echo(json.dumps(description, ensure_ascii=False))
+        else:
+            show_sources(description)
+        return
     descriptions = []
-    for description in [describe_sources(files, sources, format)] if sources else (describe(f, format) for f in files):
+    for file in files:
+        description = describe(file, format)
         descriptions.append(description)
         if as_json:
             typer.echo(json.dumps(description, ensure_ascii=False))
         elif description["kind"] == "model":
             for line in model_lines(description):
                 show(line)
-        elif description["kind"] == "corpus":
-            show_corpus(description)
         else:
-            show_sources(description)
+            show_corpus(description)
     for line in warnings_beside(descriptions):
         say(in_flags(line))

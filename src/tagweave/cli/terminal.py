@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -21,8 +21,10 @@ from rich.table import Table
 
 from tagweave.cli.console import show
 from tagweave.evaluation.tables import add_row, table_console
-from tagweave.sources.reliability import Reliability, inside_labels
 from tagweave.streams import say
+
+if TYPE_CHECKING:
+    from tagweave.sources.reliability import Reliability
 
 _MOST_SOURCES = 30  # in the table
 _LISTED = 8  # labels of a source, or sources of a label
@@ -139,6 +141,8 @@ def show_sources(description: dict[str, Any]) -> None:
 
 def show_reliability(reliability: Reliability) -> None:
     """Show the sources with most answers on standard error: how often each is right, and where spans are."""
+    from tagweave.sources.reliability import inside_labels
+
     inside = inside_labels(reliability)
     columns = {"right": reliability.accuracy()}
     if inside is not None:

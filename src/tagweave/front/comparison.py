@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import parse_argument
 from tagweave.errors import CorpusError, StreamError
 from tagweave.evaluation.alignment import check_tokens
-from tagweave.evaluation.divergence import Divergence, TreeDivergence
-from tagweave.evaluation.divergence_counts import counted, counted_trees, expected, same_sentences
 from tagweave.evaluation.report import LayerReports, Report
 from tagweave.exchange.load import load
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.description import is_model
 from tagweave.front.evaluation import evaluate
-from tagweave.front.loading import load_model
-from tagweave.front.model import Model
 from tagweave.streams import say
+
+if TYPE_CHECKING:
+    from tagweave.evaluation.divergence import Divergence, TreeDivergence
+    from tagweave.front.model import Model
 
 
 def evaluate_files(
@@ -54,6 +54,9 @@ def evaluate_files(
         is_bare = layer is not None and parse_argument(argument).layer is None
         return load(f"{argument}#{layer}" if is_bare else argument, format, unnamed)
 
+    if models:
+        from tagweave.front.loading import load_model  # files without models need no kernels
+
     gold_corpus = read(gold)
     outputs = {each: load_model(each) if each in models else read(each, gold_corpus.layer) for each in systems}
     is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
@@ -80,6 +83,9 @@ def compare(
         StreamError: different sentences and no model, a model that does not know both guidelines, or a model with
             trees, which can be compared only in the same sentences.
     """
+    from tagweave.evaluation.divergence_counts import counted, counted_trees, expected, same_sentences
+    from tagweave.front.loading import load_model
+
     first, second = corpus_of(first), corpus_of(second)
     if any(corpus.guideline in sentence.heads for corpus in (first, second) for sentence in corpus):
         if model:
@@ -95,7 +101,7 @@ def compare(
             " or `model`, one of both (trained with `method=coupled`)"
             f"{_first_difference(first, second)}"
         )
-    loaded = model if isinstance(model, Model) else load_model(model, threads)
+    loaded = load_model(model, threads) if isinstance(model, (str, PathLike)) else model
     for corpus in (first, second):
         if corpus.guideline not in loaded.guidelines:
             problem = f"{corpus.path}: found the guideline {corpus.guideline!r}"

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.describe import describe as corpus_counts
-from tagweave.errors import CorpusError
 from tagweave.exchange.load import load, reading
 from tagweave.exchange.tokenization import Tokenization
-from tagweave.front.corpora import corpus_of
 from tagweave.models import storage
 from tagweave.models.hub import PREFIX, model_file
-from tagweave.sources.agreement import agreement, source_scores
-from tagweave.sources.answers import Answers
-from tagweave.sources.layers import load_sources
-from tagweave.streams import say
 from tagweave.structures import CHAIN, TREE
-from tagweave.training.inspection import SpanCounts, suspicions, uncovered_types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.describe import LayerDescription
@@ -39,6 +31,8 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
     """
     if is_model(argument):
         return describe_model(argument)
+    from tagweave.training.inspection import suspicions  # who only asks `is_model` needs no training
+
     corpus = load(argument, format)
     how = {"reading": reading(argument, corpus.layer, format), "warnings": [*suspicions(corpus)]}
     return {**describe_corpus(corpus), **how}
@@ -46,6 +40,8 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
 
 def warnings_beside(descriptions: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield a warning if corpora lack types of spans that others of their guideline often have."""
+    from tagweave.training.inspection import SpanCounts, uncovered_types
+
     yield from uncovered_types([SpanCounts.described(each) for each in descriptions if each["kind"] == "corpus"])
 
 
@@ -121,61 +117,6 @@ def describe_corpus(corpus: Corpus) -> dict[str, Any]:
         "layers": {name: _layer(layer) for name, layer in numbers.layers.items()},
         "heads": {name: _layer(layer) for name, layer in numbers.heads.items()},
     }
-
-
-def describe_sources(files: Sequence[str], selection: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
-    """Describe who says what in files, and how far sources agree: coverage, overlap, conflict and Krippendorff's alpha.
-
-    Args:
-        files: corpora, or with the selection `files` a file for each source.
-        selection: which columns are sources, as for `tagweave.sources.layers.load_sources`, which raises.
-        format: the format of all files.
-    """
-    found = load_sources(files, selection, format=format)
-    for line in (*found.notes, *found.lacking):
-        say(line)
-    about = {"files": list(files), "kind": "sources", "unit": found.corpus.unit, "sentences": len(found.corpus)}
-    return about | compare_sources(found.corpus, found.sources)
-
-
-def compare_sources(corpus: Corpus, sources: str | Sequence[str], gold: str | None = None) -> dict[str, Any]:
-    """Count who says what in a corpus, how far sources agree and, by gold labels, how often they are right.
-
-    Args:
-        corpus: sentences with a layer for each source.
-        sources: the names of these layers.
-        gold: the name of the layer of gold labels, if there is one.
-
-    Returns:
-        `tokens`; `all`, with the numbers of tokens `coverage`, `overlap` and `conflict`, and Krippendorff's `alpha`;
-        `sources` and `labels` with the same of each, and counts; with gold labels `accuracy` of tokens, and `precision`
-        and `recall` of spans (else of tokens) of each source.
-
-    Raises:
-        CorpusError: no source says anything, or gold labels of spans follow no scheme.
-    """
-    corpus, sources = corpus_of(corpus), sources.split(",") if isinstance(sources, str) else sources
-    if not any(any(sentence.layers.get(name, ())) for sentence in corpus for name in sources):
-        raise CorpusError(f"no label in the layers {', '.join(sources)}", "some", corpus.path)
-    numbers = agreement(Answers.of_sentences(corpus, sources))
-    scores = {name: asdict(each) for name, each in source_scores(corpus, sources, gold).items()} if gold else {}
-    return {
-        "tokens": numbers.positions,
-        "all": asdict(numbers.everything),
-        "sources": {
-            name: {**asdict(each), **scores.get(name, {}), "labels": _ordered(numbers.counts[name])}
-            for name, each in numbers.sources.items()
-        },
-        "labels": {
-            name: {**asdict(each), "sources": _ordered({k: n[name] for k, n in numbers.counts.items()})}
-            for name, each in numbers.labels.items()
-        },
-    }
-
-
-def _ordered(counts: Mapping[str, float]) -> dict[str, float]:
-    """The counts above 0, the largest first."""
-    return {name: round(n, 3) for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n}
 
 
 def _layer(layer: LayerDescription) -> dict[str, Any]:

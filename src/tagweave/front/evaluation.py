@@ -14,7 +14,6 @@ from tagweave.corpus.formats.conllu import in_surface_tokens, text_of, without_b
 from tagweave.corpus.sentence import Candidates, Sentence, kind_of
 from tagweave.display.markup import page
 from tagweave.errors import StreamError
-from tagweave.evaluation.calibration import calibrations
 from tagweave.evaluation.mistakes import content, mistakes, table
 from tagweave.evaluation.report import LayerReports, Report, copies, evaluate_layers, layers_of, systems_with_layer
 from tagweave.evaluation.report import evaluate as evaluate_layer
@@ -23,7 +22,6 @@ from tagweave.evaluation.words import segmentations, word_scores
 from tagweave.exchange.tokenization import Tokenization, for_text
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.options import check_names
-from tagweave.models.chain import ChainModel
 from tagweave.streams import say
 from tagweave.version import __version__
 
@@ -99,6 +97,10 @@ def evaluate(
         _write_mistakes(fspath(errors), gold, outputs, report)
     if raw or isinstance(report, LayerReports):
         return report
+    if not models:
+        return report
+    from tagweave.evaluation.calibration import calibrations  # files without models need none
+
     by_model = {n: calibrations(model.trained, gold, outputs[n], model.threads) for n, model in models.items()}
     return replace(report, calibrations={name: kinds for name, kinds in by_model.items() if kinds})
 
@@ -107,7 +109,7 @@ def _check_raw(models: Mapping[str, LabellingModel], errors: object) -> None:
     if not models:
         raise StreamError("found `raw` without a model, expected one: other outputs have their words")
     for name, model in models.items():
-        if isinstance(model.trained, ChainModel) and model.trained.of_characters:
+        if getattr(model.trained, "of_characters", False):
             raise StreamError(f"found `raw` with {name}, a model of characters, expected a model of words")
     if errors is not None:
         raise StreamError("found `errors` with `raw`, expected one of them: mistakes are shown in the gold tokens")

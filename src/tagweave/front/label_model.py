@@ -11,7 +11,6 @@ from functools import cached_property
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
 
-from tagweave.conversion import convert, sources
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.tagged import write
 from tagweave.corpus.sentence import Sentence, is_frame, kind_of, tokens_of
@@ -23,7 +22,6 @@ from tagweave.exchange.tokens import Offsets, Tokenizer, lines, text_lines, toke
 from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.labels.space import UnknownLabelError
-from tagweave.streams.conversion import label_conversion
 from tagweave.streams.inputs import write_lines
 from tagweave.streams.labelling import best_lines, check_guideline, probability_rows
 
@@ -205,6 +203,8 @@ class LabelModel(Model):
         return Marginals(tokens.forms, predictor.labels, table)
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
+        from tagweave.conversion import convert, sources  # labelling needs no conversion
+
         corpus = corpus_of(corpus)
         targets = [name for name in self.guidelines if name != corpus.guideline]
         if to is None and len(targets) != 1:
@@ -271,6 +271,8 @@ class LabelModel(Model):
                 labelling.write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
+        from tagweave.streams.conversion import label_conversion
+
         return label_conversion(self.chain, self.name, source, to, retag=options.retag, **self._shared(options))
 
     def _write_converted(self, work: Any, output: str, options: ConvertOptions) -> None:

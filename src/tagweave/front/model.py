@@ -17,17 +17,15 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.options import taking
 from tagweave.streams import Tell, say
-from tagweave.streams.conversion import ReviewList
 from tagweave.streams.inputs import Input
 from tagweave.streams.labelling import check_guideline
-from tagweave.training.retraining import plan_of
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.evaluation.report import LayerReports, Report
     from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
-    from tagweave.streams.conversion import Conversion
+    from tagweave.streams.conversion import Conversion, ReviewList
     from tagweave.streams.stream import Stage
     from tagweave.training.plan import TrainingPlan
 
@@ -65,6 +63,8 @@ class Model(ABC):
         Raises:
             PlanError: the model has no plan.
         """
+        from tagweave.training.retraining import plan_of  # labelling needs no training
+
         return plan_of(self.about)
 
     @property
@@ -216,6 +216,8 @@ class Model(ABC):
         """Return the conversion of a file, and a note on how the file was interpreted, or ""."""
 
     def _shared(self, options: ConvertOptions) -> dict[str, Any]:
+        from tagweave.streams.conversion import ReviewList  # labelling needs no conversion
+
         return {
             "threads": self.threads,
             "confidence": options.confidence,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from tagweave.evaluation.plots import intervals
 from tagweave.evaluation.report import evaluate
 from tagweave.exchange import load as exports
 from tagweave.front.corpora import Given, corpus_of
-from tagweave.front.description import compare_sources
+from tagweave.sources.agreement import agreement, source_scores
 from tagweave.sources.answers import Answers
 from tagweave.sources.builtin_functions import read_functions
 from tagweave.sources.functions import LabellingFunction, Progress, PythonFunction, labelling_function, load_functions
@@ -242,6 +242,61 @@ def _kinds(answers: Answers) -> str:
             more = f" and {len(sources) - _NAMED} more" if len(sources) > _NAMED else ""
             lines.append(f"{what}: {', '.join(sources[:_NAMED])}{more}")
     return "; ".join(lines)
+
+
+def describe_sources(files: Sequence[str], selection: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
+    """Describe who says what in files, and how far sources agree: coverage, overlap, conflict and Krippendorff's alpha.
+
+    Args:
+        files: corpora, or with the selection `files` a file for each source.
+        selection: which columns are sources, as for `tagweave.sources.layers.load_sources`, which raises.
+        format: the format of all files.
+    """
+    found = load_sources(files, selection, format=format)
+    for line in (*found.notes, *found.lacking):
+        say(line)
+    about = {"files": list(files), "kind": "sources", "unit": found.corpus.unit, "sentences": len(found.corpus)}
+    return about | compare_sources(found.corpus, found.sources)
+
+
+def compare_sources(corpus: Corpus, sources: str | Sequence[str], gold: str | None = None) -> dict[str, Any]:
+    """Count who says what in a corpus, how far sources agree and, by gold labels, how often they are right.
+
+    Args:
+        corpus: sentences with a layer for each source.
+        sources: the names of these layers.
+        gold: the name of the layer of gold labels, if there is one.
+
+    Returns:
+        `tokens`; `all`, with the numbers of tokens `coverage`, `overlap` and `conflict`, and Krippendorff's `alpha`;
+        `sources` and `labels` with the same of each, and counts; with gold labels `accuracy` of tokens, and `precision`
+        and `recall` of spans (else of tokens) of each source.
+
+    Raises:
+        CorpusError: no source says anything, or gold labels of spans follow no scheme.
+    """
+    corpus, sources = corpus_of(corpus), sources.split(",") if isinstance(sources, str) else sources
+    if not any(any(sentence.layers.get(name, ())) for sentence in corpus for name in sources):
+        raise CorpusError(f"no label in the layers {', '.join(sources)}", "some", corpus.path)
+    numbers = agreement(Answers.of_sentences(corpus, sources))
+    scores = {name: asdict(each) for name, each in source_scores(corpus, sources, gold).items()} if gold else {}
+    return {
+        "tokens": numbers.positions,
+        "all": asdict(numbers.everything),
+        "sources": {
+            name: {**asdict(each), **scores.get(name, {}), "labels": _ordered(numbers.counts[name])}
+            for name, each in numbers.sources.items()
+        },
+        "labels": {
+            name: {**asdict(each), "sources": _ordered({k: n[name] for k, n in numbers.counts.items()})}
+            for name, each in numbers.labels.items()
+        },
+    }
+
+
+def _ordered(counts: Mapping[str, float]) -> dict[str, float]:
+    """The counts above 0, the largest first."""
+    return {name: round(n, 3) for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n}
 
 
 def apply_functions(
