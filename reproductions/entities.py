@@ -111,8 +111,8 @@ def train(data: Data, way: str, seed: int) -> Result:
     if way == UNKNOWN:
         corpus = corpus.map(lambda each: each.with_layer(corpus.guideline, _unmarked(each.layers[corpus.guideline])))
     model = trained(corpus, dev=data.dev, task="spans", seed=seed, **options)
-    told = {"dev": 100 * float(model.score), "iterations": model.about["iterations"]}
-    return {"counts": {"test": counts_of(data.test, model)}, **told}
+    counts = {"dev": counts_of(data.dev, model), "test": counts_of(data.test, model)}
+    return {"counts": counts, "iterations": model.about["iterations"]}
 
 
 def _unmarked(layer: Any) -> Any:
@@ -215,7 +215,7 @@ def _row(way: str, own: Numbers, first: str) -> Sequence[str]:
         page.score(test),
         f"{test['precision']:.2f}",
         f"{test['recall']:.2f}",
-        f"{np.mean(own['dev']):.2f}" if "dev" in own else "-",
+        f"{own['scores']['dev']['mean']:.2f}" if "dev" in own["scores"] else "-",
         f"{np.mean(own['iterations']):.0f}" if "iterations" in own else "-",
         f"{np.mean(own['seconds']):.0f}",
         f"{beside['difference']:+.2f}" if beside else "",

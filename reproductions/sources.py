@@ -106,8 +106,8 @@ def train(texts: Texts, way: str, seed: int) -> Result:
         best = _aggregated(texts, name, True)
         labels = 100 * float(f_of_counts(np.sum(counts_of(texts.gold, _under(best, texts.gold)), axis=0)))
         model = trained(best if what == BEST else _aggregated(texts, name, False), **options)
-    told = {"dev": 100 * float(model.score), "labels": labels}
-    return {"counts": {"test": counts_of(texts.test, model)}, **told}
+    counts = {"dev": counts_of(texts.dev, model), "test": counts_of(texts.test, model)}
+    return {"counts": counts, "labels": labels}
 
 
 @lru_cache(maxsize=2)
@@ -141,7 +141,7 @@ def lines(numbers: Numbers) -> Iterator[str]:
 def _row(way: str, own: dict[str, Any]) -> list[str]:
     test, beside = own["scores"]["test"], own["against"].get(USUAL, {}).get("test")
     labels = "" if own["labels"][0] is None else f"{np.mean(own['labels']):.2f}"
-    row = [way, labels, f"{np.mean(own['dev']):.2f}", page.score(test), f"{test['precision']:.2f}"]
+    row = [way, labels, f"{own['scores']['dev']['mean']:.2f}", page.score(test), f"{test['precision']:.2f}"]
     row += [f"{test['recall']:.2f}", f"{np.mean(own['seconds']):.0f}"]
     return [*row, *([f"{beside['difference']:+.2f}", f"{beside['p_all']:.4f}"] if beside else ["", ""])]
 
