@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from convex import Logistic
 
+from tagweave.errors import PlanError
 from tagweave.learning.loop import load_checkpoint, save_checkpoint, train
 from tagweave.learning.mistake_driven import AveragedPerceptron
 from tagweave.learning.online import SGD, AdaGrad
@@ -16,6 +17,7 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
 from tagweave.training.fit.recipe import Recipe
+from tagweave.training.plan import TrainingPlan
 
 EPOCHS = 4
 LEARNERS = (AdaGrad, SGD, AveragedPerceptron)
@@ -81,5 +83,5 @@ def test_recipes_take_seeds_of_learners_that_have_them() -> None:
     assert trainer.batch == Recipe().trainer().batch
     with pytest.raises(ValueError, match="found `average_seeds=2` with the learner lbfgs, expected one of adagrad"):
         Recipe(learner="lbfgs", average_seeds=2)
-    with pytest.raises(ValueError, match="found `average_seeds=0`"):
-        Recipe(average_seeds=0)
+    with pytest.raises(PlanError, match="found `average_seeds=0`, expected a whole number from 1"):
+        TrainingPlan(average_seeds=0)
