@@ -199,7 +199,7 @@ def test_a_vote_on_whole_spans_takes_what_more_than_half_mark():
     [
         ({"method": "best"}, "the method 'best', expected one of majority"),
         ({"options": {"rights": 1}}, "the option 'rights' of blend, expected one of iterations"),
-        ({"method": "bsc", "options": {"wrong": 0}}, "bsc: found wrong 0, expected"),
+        ({"method": "bsc", "options": {"wrong": 0}}, "bsc: found `wrong=0`, expected a number from"),
         ({"known": {"gold": 1}}, "a known reliability of 'gold', expected one of source0"),
         ({"known": {"source0": 1.5}}, "the reliability 1.5 of 'source0', expected more than 0, up to 1"),
     ],
