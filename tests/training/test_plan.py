@@ -40,7 +40,7 @@ def test_a_plan_survives_json(plan: TrainingPlan) -> None:
 def test_files_keep_the_roles_that_they_had(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = replace(PLAN, lexicons=(), target=(CorpusReference("a.txt"), CorpusReference("b.txt")))
     about = {"about": {"plan": plan.to_json()}}
-    monkeypatch.setattr("tagweave.models.storage.describe_model", lambda path: about)
+    monkeypatch.setattr("tagweave.training.retraining.describe_model", lambda path: about)
 
     def roles(*paths: str, sources: tuple[str, ...] = ()) -> tuple[list[str], list[str]]:
         files = ([CorpusReference(path) for path in each] for each in (paths, sources))
