@@ -95,17 +95,19 @@ def _gold_of(path: str) -> Corpus:
 
 def train(texts: Texts, way: str, seed: int) -> Result:
     """Train a tagger, and score its spans; `labels` is the F of the labels of the training text."""
-    labels, options = None, {"dev": texts.dev, "task": "spans", "seed": seed, "average_seeds": 1, **SCHEDULE}
-    if way == GOLD:
-        model = trained(texts.gold, **options)
-    elif way == BY_TURNS:
+    labels: float | None = None
+    options: dict[str, Any] = {"dev": texts.dev, "task": "spans", "seed": seed, "average_seeds": 1, **SCHEDULE}
+    certain = {**options, "span_confidence": 1.0}  # no second model learns from dev how far labels are wrong
+    if way == BY_TURNS:
         files = list(texts.files)
         model = trained(files, method="sources", source_columns=texts.columns, rounds=ROUNDS, **options)
+    elif way == GOLD:
+        model = trained(texts.gold, **certain)
     else:
         name, what = way.split(", ")
         best = _aggregated(texts, name, True)
         labels = 100 * float(f_of_counts(np.sum(counts_of(texts.gold, _under(best, texts.gold)), axis=0)))
-        model = trained(best if what == BEST else _aggregated(texts, name, False), **options)
+        model = trained(best if what == BEST else _aggregated(texts, name, False), **certain)
     counts = {"dev": counts_of(texts.dev, model), "test": counts_of(texts.test, model)}
     return {"counts": counts, "labels": labels}
 
