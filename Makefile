@@ -66,7 +66,7 @@ lock: $(INSTALLED_DEV)
 	$(LOCK_TOOL) locks/label-studio.in --output-file locks/label-studio.txt
 
 docs: $(INSTALLED_DEV)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/docs
 
 # ONLY='check race' names pages, ONLY=--list says what would run.

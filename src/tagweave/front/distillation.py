@@ -59,7 +59,9 @@ def distill(
         text: a file, read as `model.label_file` reads it, or a corpus, or several. Labels that it has are known.
         gold: corpora with labels of the teachers' guideline, to train on as well.
         dev: the corpus that selects the best iteration.
-        format, tokens, retag: of the text, as in `model.label_file`.
+        format: the format of the text, as in `model.label_file`.
+        tokens: how the text is cut, as in `model.label_file`.
+        retag: ignore labels that the text has.
         tell: receives notes on the text.
         options: fields of `TrainingPlan`, and `callback` and `cancel` as for `train`. By default, templates are the
             first teacher's, without lookups in files, or the usual ones of the task.

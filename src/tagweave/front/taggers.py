@@ -117,7 +117,8 @@ class Tagger(LabelModel):
         """Find spans, such as entities, with their probabilities, as `tagweave serve` does.
 
         Args:
-            data, tokens: as for `tag`; spans of a text have offsets of characters, too.
+            data: as for `tag`; spans of a text have offsets of characters, too.
+            tokens: as for `tag`.
 
         Returns:
             a list of `LabelledSpan`; for several things a list of lists.
