@@ -11,7 +11,7 @@ from functools import cache
 from inspect import Parameter, cleandoc, signature
 from math import isfinite
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tagweave.errors import PlanError, one_of
 
@@ -60,7 +60,12 @@ THREADS = option(1, "How many threads share the work.", "N", 1, flag=True)
 
 def choices(kind: Any) -> tuple[str, ...]:
     """The values of a `Literal` type, also within a union; () for other types."""
-    return next((get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal), ())
+    return next((get_args(part) for part in _alternatives(kind) if get_origin(part) is Literal), ())
+
+
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a union; another type is the only one."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
 
 
 def value_of(
@@ -83,7 +88,7 @@ def value_of(
     names = choices(kind)
     if names and isinstance(value, str) and value not in names and _is_choice(kind):
         raise PlanError(f"unknown {name} {value!r}, expected {one_of(value, names)}")
-    is_several = any(get_origin(part) is tuple for part in (kind, *get_args(kind)))
+    is_several = any(get_origin(part) is tuple for part in _alternatives(kind))
     try:
         data = value.split(",") if is_text and is_several else value
         converted = msgspec.convert(data, kind, strict=not is_text)
@@ -104,16 +109,14 @@ def value_of(
 
 def _is_choice(kind: Any) -> bool:
     """Return whether the only values of a type are names, or `None`."""
-    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return all(part is type(None) or get_origin(part) is Literal for part in parts)
+    return all(part is type(None) or get_origin(part) is Literal for part in _alternatives(kind))
 
 
 def _expected(kind: Any, least: float | None, most: float | None) -> str:
     """Describe the values of a type."""
-    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     limits = "" if least is None else f" from {least:g}" if most is None else f" from {least:g} to {most:g}"
     nouns = []
-    for part in parts:
+    for part in _alternatives(kind):
         if get_origin(part) is tuple:
             nouns.append("numbers" if get_args(part)[0] in (int, float) else "texts")
         elif part is bool:
@@ -127,20 +130,26 @@ def _expected(kind: Any, least: float | None, most: float | None) -> str:
     return " or ".join(nouns)
 
 
+class _Check(NamedTuple):
+    """What a value of an option must be."""
+
+    name: str
+    kind: Any
+    least: float | None
+    most: float | None
+
+
 @cache
-def _validated_fields(kind: type) -> tuple[Declared, ...]:
-    """Return the options of a class that plain values make: those of other classes check themselves."""
-    return tuple(each for each in declared({"": kind}) if _is_plain(each.kind))
+def _checks(kind: type) -> tuple[_Check, ...]:
+    """Return the checks of the options of a class that plain values make: those of other classes check themselves."""
+    plain = [each for each in declared({"": kind}) if all(map(_is_plain, _alternatives(each.kind)))]
+    return tuple(_Check(each.name, each.kind, each.about["least"], each.about["most"]) for each in plain)
 
 
-def _is_plain(kind: Any) -> bool:
-    parts = (kind, *get_args(kind))
-    if any(get_origin(part) is tuple for part in parts):
-        parts = tuple(each for part in parts for each in get_args(part))
-    plain = (int, float, str, bool, type(None), Ellipsis)
-    return all(
-        part in plain or get_origin(part) in (Literal, Union, UnionType) or isinstance(part, str) for part in parts
-    )
+def _is_plain(part: Any) -> bool:
+    if get_origin(part) is tuple:
+        return all(each is Ellipsis or _is_plain(each) for each in get_args(part))
+    return get_origin(part) is Literal or part in (int, float, str, bool, type(None))
 
 
 class Validated:
@@ -148,10 +157,9 @@ class Validated:
 
     def __post_init__(self) -> None:
         kind: Any = type(self)
-        for each in _validated_fields(kind):
-            about = each.about
-            value = value_of(each.name, getattr(self, each.name), each.kind, about["least"], about["most"])
-            object.__setattr__(self, each.name, value)
+        for check in _checks(kind):
+            value = value_of(check.name, getattr(self, check.name), check.kind, check.least, check.most)
+            object.__setattr__(self, check.name, value)
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,6 @@ def _source(given: Source) -> Corpus | str:
 
 
 def _file(corpus: Corpus | str, task: str) -> CorpusFile:
-
     return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(corpus, task, None)
 
 
@@ -191,7 +190,6 @@ def _reference(corpus: str | CorpusFile, format: str | None = None) -> CorpusRef
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of a plan, with the method's own in `options`."""
-
     added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
     check_names("tw.train", options, list(dict.fromkeys((*(each.name for each in _OPTIONS), *added))))
     of_plan = [each.name for each in fields(TrainingPlan)]
@@ -207,7 +205,6 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
     """Fill in a plan: digests of its files, the method, and its options. Raises PlanError, CorpusError, OSError."""
-
     return job_of(plan, Run(tell=tell)).plan
 
 
@@ -223,7 +220,6 @@ def job_with_checkpoints(
 
     An interrupt that leaves a checkpoint ends the block without an error.
     """
-
     whole = Path(f"{fspath(path)}.checkpoint")
     remove_left(whole.parent, f"{escape(whole.name)}*")
     run = Run(Schedule(checkpoint=whole, resume=resume), tell=tell)
@@ -241,7 +237,6 @@ def job_with_checkpoints(
 
 def save_trained(training: Training, path: str | PathLike[str]) -> bool:
     """Save a model and remove its checkpoints, unless it was interrupted. Return whether training finished."""
-
     outcome, tell = training.fitted.outcome, training.job.run.tell
     if outcome.iterations:
         save_training(training, Path(path))
@@ -307,7 +302,6 @@ def tune(
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
-
     if isinstance(plan, TrainingPlan):
         return plan
     return plan_in(fspath(plan)) if isinstance(plan, str | PathLike) else read_plan(plan)

@@ -1,9 +1,9 @@
 """Guided models on guiding annotation that gets better in rounds, for conversion.
 
-A guide (`cascades/guided.py`) errs on the training text, so the model learns to distrust it, and
-then also distrusts the gold annotation that replaces it in a conversion. There the guiding annotation is gold,
-transformed by the transfer models of jiang-2015, Algorithm 4: of two rounds, the first transforms the target's gold
-annotation to the source's guideline, and the result guides the model in the second.
+A guide (`cascades/guided.py`) errs on the training text, so the model learns to distrust it, and then also distrusts
+the gold annotation that replaces it in a conversion. There the guiding annotation is gold, transformed by the
+transfer models of jiang-2015, Algorithm 4: of two rounds, the first transforms the target's gold annotation to the
+source's guideline, and the result guides the model in the second.
 
     round      1                  ...   rounds - 1                      rounds
     to the     target or source         source                          target
