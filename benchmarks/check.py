@@ -23,7 +23,7 @@ from tagweave.front.check import ROUNDS
 from tagweave.learning.run import Silence
 from tagweave.training.cascades.label_errors import LabelJudge, suspicions
 from tagweave.training.fit.recipe import Recipe
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 
 NOISES = ("expert", "crowdbest", "llm", "crowd", "distant", "weak")
 FIRST = 100
@@ -112,7 +112,7 @@ def _measured(noise: str, seed: int) -> dict[str, Any]:
     corpus = read(f"noise_{noise}.train")
     given, clean = labels_of(corpus), labels_of(read("clean.train"))
     is_wrong = np.array([one != other for one, other in zip(given, clean, strict=True)])
-    recipe = Recipe.of_plan(TrainingPlan((), task="spans"))
+    recipe = Recipe.of_plan(Plan((), task="spans"))
     found: dict[str, Any] = {"wrong": float(is_wrong.mean())}
     judge = Plain(corpus, recipe)
     suspicions(corpus, recipe, judge, rounds=ROUNDS, seed=seed)

@@ -27,7 +27,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
 from tagweave.training.fit.chain_problem import dev_score
 from tagweave.training.fit.task import Task
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import Plan, Source
 from tagweave.training.resolve import job_of
 from tagweave.training.train import save_training, train
 
@@ -126,7 +126,7 @@ def _plan(folder: Path, url: str) -> Retraining:
     for name, part in {"learn": _LEARN, "raw": _RAW, "gold": _GOLD}.items():
         save(corpus.with_sentences(corpus.sentences[part]), str(folder / f"{name}.conllu"))
     plan = _training(folder)
-    plan = replace(plan, target=(*plan.target, CorpusReference(guideline=GUIDELINE)))
+    plan = replace(plan, target=(*plan.target, Source(guideline=GUIDELINE)))
     dev = f"{GUIDELINE}={sample.path('both.tsv')}#ctb"
     return Retraining(url, "model", GUIDELINE, plan, str(folder), dev=dev)
 
@@ -153,9 +153,9 @@ def _ask_for_words(store: Store, plan: Retraining) -> None:
     intake.put_words(store, raw, tagger, WORDS, most=12)
 
 
-def _training(folder: Path, task: str = "tag") -> TrainingPlan:
+def _training(folder: Path, task: str = "tag") -> Plan:
     """Training on what is known from the start."""
-    return TrainingPlan((CorpusReference.of(f"{GUIDELINE}={folder / 'learn.conllu'}"),), task=task, iterations=5)
+    return Plan((Source.of(f"{GUIDELINE}={folder / 'learn.conllu'}"),), task=task, iterations=5)
 
 
 def _trained(plan: Retraining, name: str, task: str = "tag") -> Path:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tagweave.front.sources import aggregate, apply_functions, compare_sources
     from tagweave.front.training import train, tune
     from tagweave.sources.functions import labelling_function
-    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.plan import Plan
 
 _NAMES = {
     "corpus.corpus": "Corpus",
@@ -69,7 +69,7 @@ _NAMES = {
     "front.sources": "aggregate apply_functions compare_sources",
     "front.training": "train tune",
     "sources.functions": "labelling_function",
-    "training.plan": "TrainingPlan",
+    "training.plan": "Plan",
 }
 """The names of each module, which is imported when one of them is asked for."""
 _HOMES = {name: f"tagweave.{module}" for module, names in _NAMES.items() for name in names.split()}
@@ -77,9 +77,9 @@ _HOMES = {name: f"tagweave.{module}" for module, names in _NAMES.items() for nam
 __all__ = [
     "Corpus",
     "Model",
+    "Plan",
     "Sentence",
     "TagweaveError",
-    "TrainingPlan",
     "__version__",
     "aggregate",
     "apply_functions",

@@ -26,7 +26,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.recipe import Recipe
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 RAW = CTB.with_sentences(Sentence(each.forms, location=each.location) for each in CTB.sentences[100:110])
@@ -57,7 +57,7 @@ def evidence(models: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> list[C
     """What was learned from; the better model comes of it, quickly."""
     seen: list[Corpus] = []
 
-    def learn(_plan: TrainingPlan, corpus: Corpus, path: Path) -> None:
+    def learn(_plan: Plan, corpus: Corpus, path: Path) -> None:
         seen.append(corpus)
         shutil.copy(models[1], path)
 
@@ -67,9 +67,7 @@ def evidence(models: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> list[C
 
 @pytest.fixture
 def again(tmp_path: Path) -> Retraining:
-    return Retraining(
-        f"sqlite:///{tmp_path}/answers.db", "first", "ctb", TrainingPlan(), str(tmp_path / "out"), every=2
-    )
+    return Retraining(f"sqlite:///{tmp_path}/answers.db", "first", "ctb", Plan(), str(tmp_path / "out"), every=2)
 
 
 def answer(store: Store, annotator: int) -> None:

@@ -27,7 +27,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.task import Task
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 
 WORDS = ("Ada", "Babbage", "Paris", "London", "met", "saw", "in", "today")
 
@@ -120,7 +120,7 @@ class TestByAModel:
     def test_a_newer_model_proposes_other_spans(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = furnished(open_store())
         version = store.add_model("m", 0, 0.0)
-        plan = Retraining("", "m", GUIDELINE, TrainingPlan(), "")
+        plan = Retraining("", "m", GUIDELINE, Plan(), "")
         retraining.rank(store, plan, tagger.model, version)
         (task,) = asked(store)
         assert (task.model, len(task.candidates) > 0) == (version, True)

@@ -20,7 +20,7 @@ from tagweave.annotate.retraining import Retraining, run_child, take, training
 from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
 from tagweave.models.storage import load_model
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import Plan, Source
 
 
 def until(condition: Callable[[], bool], seconds: float = 120) -> None:
@@ -94,8 +94,8 @@ def test_after_one_that_fails_the_next_follows_as_many_judgements(
     store = Store.open(url, settings, seed=1)
     store.add_tasks(make_tasks(range(30)))
     store.add_annotator("a")
-    target = CorpusReference(str(file), guideline=GUIDELINE), CorpusReference(guideline=GUIDELINE)
-    plan = TrainingPlan(target, iterations=1, average_seeds=1)
+    target = Source(str(file), guideline=GUIDELINE), Source(guideline=GUIDELINE)
+    plan = Plan(target, iterations=1, average_seeds=1)
     again = Retraining(url, "first", GUIDELINE, plan, str(tmp_path / "out"), every=2, settings=settings)
     with caplog.at_level(logging.ERROR), training(again):
         for _ in range(2):

@@ -19,7 +19,7 @@ from tagweave.learning.run import Run, Silence
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.methods.adaptation import StackedOptions
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 from tagweave.training.retraining import again, train_again
 
 
@@ -40,7 +40,7 @@ def trained_again(model: Path, train: list[object], evidence: Corpus, guideline:
 
 def plan_again(
     tagger: ChainPredictor, train: Sequence[object], tell: Callable[[str], None] = lambda line: None
-) -> TrainingPlan:
+) -> Plan:
     return again(tagger.model.about, tagger.guideline, list(map(str, train)), tell)
 
 

@@ -16,7 +16,7 @@ from tagweave.cli.main import COMMANDS, GROUPS, application
 from tagweave.cli.train import SETTINGS
 from tagweave.options import declared
 from tagweave.training.methods import METHODS
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 
 resource = pytest.importorskip("resource", reason="not on Windows")
 
@@ -119,7 +119,7 @@ def test_train_help_shows_what_people_use_and_help_all_everything(run) -> None:
     params = [each for each in command.params if each.param_type_name == "option"]
     assert len(usual) <= 15 and {*usual} < {*everything}
     assert sorted(everything) == sorted(["help", *(each.opts[-1].removeprefix("--") for each in params)])
-    of_classes = declared({"": TrainingPlan} | {each.name: each.options for each in METHODS.values()})
+    of_classes = declared({"": Plan} | {each.name: each.options for each in METHODS.values()})
     by_field = {"target": "corpora", "sources": "source", "settings": "setting"}
     names = {"corpora", *SETTINGS, *(each.name for each in params)}
     assert {by_field.get(each.name, each.name) for each in of_classes} <= names

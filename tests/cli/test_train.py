@@ -24,7 +24,7 @@ from tagweave.training.fit.fit import prepare
 from tagweave.training.fit.recipe import LEARNERS, Recipe
 from tagweave.training.methods import read_plan
 from tagweave.training.methods.single import SingleOptions
-from tagweave.training.plan import CorpusReference
+from tagweave.training.plan import Source
 
 RUN = ("--iterations", 2)
 
@@ -56,7 +56,7 @@ def test_the_model_tells_what_it_was_made_of(run, corpora, tmp_path):
     run("train", f"ctb={train}", "--dev", dev, "-o", model, *RUN, "--seed", 7, "--set", "rate=0.2")
     told = about(model)
     plan = read_plan(told["plan"])
-    assert plan.target == (CorpusReference("train.txt", digest(str(train)), 60, guideline="ctb"),)
+    assert plan.target == (Source("train.txt", digest(str(train)), 60, guideline="ctb"),)
     assert plan.dev.sha256 == digest(str(dev)) and 0 < told["dev_score"] < 1
     assert told["recipe"]["settings"] == {"seed": 7, "rate": 0.2}
     assert plan.seed == 7 and plan.options == SingleOptions() and told["iterations"] == 2

@@ -222,7 +222,7 @@ def test_every_name_is_there() -> None:
 def test_options_stand_in_signatures_and_docstrings() -> None:
     """They are declared in classes of options alone."""
     for function, kind in (
-        (tw.train, tw.TrainingPlan),
+        (tw.train, tw.Plan),
         (tw.harvest_lexicon_files, LexiconOptions),
         (tw.Model.label_file, LabelOptions),
     ):

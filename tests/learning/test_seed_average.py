@@ -17,7 +17,7 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
 from tagweave.training.fit.recipe import Recipe
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 
 EPOCHS = 4
 LEARNERS = (AdaGrad, SGD, AveragedPerceptron)
@@ -84,4 +84,4 @@ def test_recipes_take_seeds_of_learners_that_have_them() -> None:
     with pytest.raises(ValueError, match="found `average_seeds=2` with the learner lbfgs, expected one of adagrad"):
         Recipe(learner="lbfgs", average_seeds=2)
     with pytest.raises(PlanError, match="found `average_seeds=0`, expected a whole number from 1"):
-        TrainingPlan(average_seeds=0)
+        Plan(average_seeds=0)

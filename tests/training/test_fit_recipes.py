@@ -17,7 +17,7 @@ from tagweave.learning.run import SILENT
 from tagweave.training.fit.recipe import LEARNERS, Recipe, by_words
 from tagweave.training.fit.task import TASKS, Task
 from tagweave.training.job import Job
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import Plan, Source
 from tagweave.training.resolve import job_of
 
 
@@ -88,8 +88,8 @@ def test_targets_are_visited_whole_and_others_by_their_words(
 def test_few_tokens_get_three_seeds_where_sources_are_sampled(
     task: str, method: str, tokens: int, seeds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpora = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
-    job = job_of(TrainingPlan((next(corpora),), tuple(corpora), task=task, method=method), SILENT)
+    corpora = (Source(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
+    job = job_of(Plan((next(corpora),), tuple(corpora), task=task, method=method), SILENT)
     monkeypatch.setattr(Job, "target_tokens", tokens)
     assert job.average_seeds == seeds
     assert replace(job, plan=replace(job.plan, average_seeds=2)).average_seeds == 2

@@ -20,7 +20,7 @@ from tagweave.training.cascades.noise import Habits, as_evidence
 from tagweave.training.fit.problem import Fitted
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.task import Task
-from tagweave.training.plan import CorpusReference
+from tagweave.training.plan import Source
 
 LABELS = ("B-LOC", "I-LOC", "B-PER", "I-PER", "O")
 
@@ -158,7 +158,7 @@ def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytes
     given: Any = SimpleNamespace(
         dev=names(1, 12, 0.0),
         run=SimpleNamespace(tell=told.append),
-        plan=SimpleNamespace(dev=CorpusReference("dev.col"), target=[CorpusReference("train.col")]),
+        plan=SimpleNamespace(dev=Source("dev.col"), target=[Source("train.col")]),
         data=SimpleNamespace(target="tag", corpora=[train]),
     )
     fitted: Any = SimpleNamespace(model=model, labels_err=True, outcome=SimpleNamespace(score=0.5))

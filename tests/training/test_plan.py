@@ -14,14 +14,14 @@ from tagweave.training.job import Options
 from tagweave.training.methods import METHODS, read_plan, typed
 from tagweave.training.methods.adaptation import IterateOptions
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan
+from tagweave.training.plan import SCHEMA, FileReference, Plan, Source
 from tagweave.training.resolve import checked
 from tagweave.training.retraining import like
 
-PLAN = TrainingPlan(
-    (CorpusReference("a b.txt", "0" * 64, 7, None, "g", None, 2.0, "all"),),
-    (CorpusReference("p.conllu", layer="xpos", sample=3),),
-    CorpusReference("d"),
+PLAN = Plan(
+    (Source("a b.txt", "0" * 64, 7, None, "g", None, 2.0, "all"),),
+    (Source("p.conllu", layer="xpos", sample=3),),
+    Source("d"),
     lexicons=(FileReference("words"),),
     settings={"rate": 0.5, "batch": 4},
     method="coupled",
@@ -30,20 +30,20 @@ PLAN = TrainingPlan(
 )
 
 
-@pytest.mark.parametrize("plan", [TrainingPlan(), PLAN, replace(PLAN, method=None, options={"prune": 0.1})])
-def test_a_plan_survives_json(plan: TrainingPlan) -> None:
+@pytest.mark.parametrize("plan", [Plan(), PLAN, replace(PLAN, method=None, options={"prune": 0.1})])
+def test_a_plan_survives_json(plan: Plan) -> None:
     values = json.loads(json.dumps(plan.to_json()))
     assert values["schema"] == SCHEMA
     assert read_plan(values) == plan
 
 
 def test_files_keep_the_roles_that_they_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = replace(PLAN, lexicons=(), target=(CorpusReference("a.txt"), CorpusReference("b.txt")))
+    plan = replace(PLAN, lexicons=(), target=(Source("a.txt"), Source("b.txt")))
     about = {"about": {"plan": plan.to_json()}}
     monkeypatch.setattr("tagweave.training.retraining.describe_model", lambda path: about)
 
     def roles(*paths: str, sources: tuple[str, ...] = ()) -> tuple[list[str], list[str]]:
-        files = ([CorpusReference(path) for path in each] for each in (paths, sources))
+        files = ([Source(path) for path in each] for each in (paths, sources))
         made = like("m", *files, None)
         return [each.path for each in made.target], [each.path for each in made.sources]
 
@@ -59,7 +59,7 @@ def test_files_keep_the_roles_that_they_had(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_options_of_every_method_survive_json(method: str) -> None:
-    plan = TrainingPlan(method=method, options=METHODS[method].options())
+    plan = Plan(method=method, options=METHODS[method].options())
     assert read_plan(json.loads(json.dumps(plan.to_json()))) == plan
 
 
@@ -101,7 +101,7 @@ def test_every_option_says_what_it_is_for(method: str) -> None:
 
 def test_a_corpus_is_its_argument() -> None:
     for argument in ("x.txt", "g=x.txt", "g=x.txt#upos", "x.txt#upos"):
-        assert CorpusReference.of(argument).argument == argument
+        assert Source.of(argument).argument == argument
 
 
 def test_a_mapping_file_is_read_once(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tagweave.errors import PlanError
 from tagweave.learning.run import Iteration, Run
 from tagweave.training.job import Job
 from tagweave.training.methods import METHODS
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import Plan, Source
 from tagweave.training.resolve import job_of
 from tagweave.training.train import train
 from tagweave.tuning import search
@@ -29,16 +29,16 @@ RANGES = {"rate": "log:0.001:1", "batch": "int:1:16", "feature_weights": "choice
 Score = Callable[..., float]
 
 
-def tune(plan: TrainingPlan, trials: int = 6, seeds: int = 0, **options: Any) -> Tuning:
+def tune(plan: Plan, trials: int = 6, seeds: int = 0, **options: Any) -> Tuning:
     return tw.tune(plan, RANGES, trials, seeds, **{"tell": lambda line: None, **options})
 
 
 @pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[TrainingPlan]]:
+def trained(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Plan]]:
     """The plans of all trainings, which take no time: the score is higher for small rates."""
-    plans: list[TrainingPlan] = []
+    plans: list[Plan] = []
 
-    def score(self: object, plan: TrainingPlan, trial: object = None) -> float:
+    def score(self: object, plan: Plan, trial: object = None) -> float:
         plans.append(plan)
         return 1 - plan.settings.get("rate", 0.2)
 
@@ -51,7 +51,7 @@ def scored_by(monkeypatch: pytest.MonkeyPatch, score: Score) -> None:
     monkeypatch.setattr(search._Trainings, "score", lambda self, plan, trial=None: score(before, self, plan, trial))
 
 
-def test_the_best_plan_repeats_the_best_score(plan: TrainingPlan) -> None:
+def test_the_best_plan_repeats_the_best_score(plan: Plan) -> None:
     tuning = tune(plan, 3)
     assert [trial.number for trial in tuning.trials] == [0, 1, 2]
     assert tuning.trials[0].params == {"rate": 0.2, "batch": 4}
@@ -60,16 +60,16 @@ def test_the_best_plan_repeats_the_best_score(plan: TrainingPlan) -> None:
     assert again.fitted.outcome.score == tuning.best.value
 
 
-def test_equal_searches_have_equal_trials(plan: TrainingPlan, trained: list[TrainingPlan]) -> None:
+def test_equal_searches_have_equal_trials(plan: Plan, trained: list[Plan]) -> None:
     first, second = ([trial.params for trial in tune(plan, 12).trials] for _ in range(2))
     assert first == second
     assert len({values["rate"] for values in first}) == 12
 
 
 def test_an_interrupted_search_goes_on(
-    plan: TrainingPlan, trained: list[TrainingPlan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: Plan, trained: list[Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[TrainingPlan] = []
+    begun: list[Plan] = []
 
     def interrupted(before: Score, *arguments: Any) -> float:
         begun.append(arguments[1])
@@ -91,7 +91,7 @@ def test_an_interrupted_search_goes_on(
 
 
 def test_searches_share_a_storage(
-    plan: TrainingPlan, trained: list[TrainingPlan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: Plan, trained: list[Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others: list[Tuning] = []
 
@@ -109,9 +109,7 @@ def test_searches_share_a_storage(
     assert len(tune(replace(plan, iterations=2), 1, storage=tmp_path / "study").trials) == 1
 
 
-def test_other_seeds_choose_among_the_best(
-    plan: TrainingPlan, trained: list[TrainingPlan], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_seeds_choose_among_the_best(plan: Plan, trained: list[Plan], monkeypatch: pytest.MonkeyPatch) -> None:
     def lucky(before: Score, *arguments: Any) -> float:
         score = before(*arguments)
         return score if arguments[1].seed == plan.seed else 1 - len(arguments[1].settings)
@@ -124,7 +122,7 @@ def test_other_seeds_choose_among_the_best(
     assert [len(scores) for scores in tuning.seeds.values()] == [2] * 4
 
 
-def test_no_values_are_tried_twice(plan: TrainingPlan, trained: list[TrainingPlan]) -> None:
+def test_no_values_are_tried_twice(plan: Plan, trained: list[Plan]) -> None:
     tuning = tw.tune(
         plan, {"feature_weights": "choice:all,observed", "batch": "int:4:5"}, 20, 0, tell=lambda line: None
     )
@@ -134,10 +132,10 @@ def test_no_values_are_tried_twice(plan: TrainingPlan, trained: list[TrainingPla
     assert sorted(tried[1:]) == [("all", 4), ("all", 5), ("observed", 4), ("observed", 5)]
 
 
-def test_trials_that_fall_behind_are_pruned(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_that_fall_behind_are_pruned(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     iterations: list[int] = []
 
-    def score(self: object, plan: TrainingPlan, trial: optuna.Trial | None = None) -> float:
+    def score(self: object, plan: Plan, trial: optuna.Trial | None = None) -> float:
         if trial is None:
             return 0.0
         reports = search._Reports(trial)
@@ -153,8 +151,8 @@ def test_trials_that_fall_behind_are_pruned(plan: TrainingPlan, monkeypatch: pyt
     assert tuning.best.number == 1
 
 
-def test_values_that_do_not_work_are_noted(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(self: object, plan: TrainingPlan, trial: optuna.Trial | None = None) -> float:
+def test_values_that_do_not_work_are_noted(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(self: object, plan: Plan, trial: optuna.Trial | None = None) -> float:
         if trial is not None and trial.number == 1:
             raise ValueError("found nothing")
         return 0.5
@@ -165,7 +163,7 @@ def test_values_that_do_not_work_are_noted(plan: TrainingPlan, monkeypatch: pyte
     assert [trial.state.name for trial in tuning.trials] == ["COMPLETE", "FAIL", "COMPLETE"]
     assert any("failed: found nothing" in line for line in told)
 
-    def broken(self: object, plan: TrainingPlan, trial: optuna.Trial | None = None) -> float:
+    def broken(self: object, plan: Plan, trial: optuna.Trial | None = None) -> float:
         raise ValueError("found nothing")
 
     monkeypatch.setattr(search._Trainings, "score", broken)
@@ -173,7 +171,7 @@ def test_values_that_do_not_work_are_noted(plan: TrainingPlan, monkeypatch: pyte
         tune(plan)
 
 
-def test_without_development_data_folds_judge(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_development_data_folds_judge(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Job] = []
     monkeypatch.setattr(search, "train", lambda job, compare: jobs.append(job) or train(job, compare))
     told: list[str] = []
@@ -188,15 +186,13 @@ def test_without_development_data_folds_judge(plan: TrainingPlan, monkeypatch: p
     few = Path(plan.target[0].path).with_name("few.txt")
     few.write_text("我_PN 爱_VV 你_PN\n" * 4, "utf-8")
     with pytest.raises(PlanError, match="or at least 5 sentences"):
-        tune(TrainingPlan((CorpusReference(str(few)),)))
+        tune(Plan((Source(str(few)),)))
 
 
-def test_methods_race_once_for_all_trials(
-    plan: TrainingPlan, trained: list[TrainingPlan], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_methods_race_once_for_all_trials(plan: Plan, trained: list[Plan], monkeypatch: pytest.MonkeyPatch) -> None:
     races: list[Job] = []
     monkeypatch.setattr(search, "decided", lambda job: races.append(job) or job.with_method(METHODS["coupled"]))
-    ctb, pd = (CorpusReference(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
+    ctb, pd = (Source(f"{name}={sample.path(f'{name}.txt')}") for name in ("ctb", "pd"))
     of_two = replace(
         plan, target=(ctb,), sources=(pd,), dev=replace(ctb, path=plan.dev.path), method=None, options=None
     )
@@ -211,9 +207,7 @@ def test_methods_race_once_for_all_trials(
     assert len(races) == 1
 
 
-def test_a_storage_that_cannot_be_opened_is_named(
-    plan: TrainingPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_storage_that_cannot_be_opened_is_named(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "study").write_text("no database at all")
     with pytest.raises(PlanError, match="study, which cannot be opened"):
         tune(plan, storage=tmp_path / "study")
@@ -225,7 +219,7 @@ def test_a_storage_that_cannot_be_opened_is_named(
         tune(plan, 0)
 
 
-def test_the_result_is_shown(plan: TrainingPlan, trained: list[TrainingPlan], capsys: Any) -> None:
+def test_the_result_is_shown(plan: Plan, trained: list[Plan], capsys: Any) -> None:
     tuning = tune(plan, 30, 1)
     tuning.render()
     shown = capsys.readouterr().out

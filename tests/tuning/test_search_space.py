@@ -16,16 +16,16 @@ from tagweave.features.templates import PRESETS
 from tagweave.training.fit.recipe import LEARNERS
 from tagweave.training.methods import METHODS
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import Plan, Source
 from tagweave.tuning.space import Space, distribution, usual_ranges
 
-PLAN = TrainingPlan(
-    (CorpusReference("a", guideline="g"),),
-    dev=CorpusReference("d"),
+PLAN = Plan(
+    (Source("a", guideline="g"),),
+    dev=Source("d"),
     method="single",
     options=METHODS["single"].options(),
 )
-COUPLED = replace(PLAN, sources=(CorpusReference("b", guideline="h"),), method="coupled", options=CoupledOptions())
+COUPLED = replace(PLAN, sources=(Source("b", guideline="h"),), method="coupled", options=CoupledOptions())
 PARSER = replace(PLAN, task="parse")
 
 
@@ -92,7 +92,7 @@ def test_usual_ranges_suit_every_learner_and_method() -> None:
 def test_names_mean_one_thing() -> None:
     settings = {each.name for learner in LEARNERS.values() for each in fields(learner)} - {"seed"}
     options = {each.name for method in METHODS.values() for each in fields(method.options)}
-    of_plan = {each.name for each in fields(TrainingPlan)}
+    of_plan = {each.name for each in fields(Plan)}
     assert not settings & options
     assert not (settings | options) & of_plan
 

@@ -36,7 +36,7 @@ from tagweave.signals import leave_with_parent
 from tagweave.streams.inputs import load_for
 from tagweave.training.fit.chain_problem import dev_score
 from tagweave.training.fit.task import Task
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 from tagweave.training.retraining import train_again
 
 _LOG = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ def _child(lock: Lock, log: Path, work: Callable[..., object], arguments: tuple[
         work(*arguments)
 
 
-def learn(plan: TrainingPlan, evidence: Corpus, path: Path) -> None:
+def learn(plan: Plan, evidence: Corpus, path: Path) -> None:
     """Train on evidence, and tell on standard error how it goes."""
     run = Run(callback=Lines(sys.stderr), tell=lambda line: print(line, file=sys.stderr, flush=True))
     train_again(plan, evidence, path, run)
@@ -126,7 +126,7 @@ class Retraining:
     url: str  # of the store
     name: str  # of the model; versions are NAME-NUMBER.model, by the number of the last judgement
     guideline: str
-    plan: TrainingPlan
+    plan: Plan
     folder: str  # for models and logs
     every: int = 100  # new judgements after which a training begins
     dev: str | None = None  # a corpus argument; the accuracy on it is stored with the model

@@ -20,11 +20,11 @@ from tagweave.options import Declared, choices, declared
 from tagweave.streams import say
 from tagweave.structures import TREE
 from tagweave.training.methods import AUTO, METHODS, SINGLE, serving
-from tagweave.training.plan import OF_STUDENT, CorpusReference, TrainingPlan
+from tagweave.training.plan import OF_STUDENT, Plan, Source
 
 _METHOD_OPTIONS = declared({method.name: method.options for method in METHODS.values()})
-_PLAN_OPTIONS = declared({"": TrainingPlan}, leave_out=("target", "sources", "dev", "method", "settings"))
-(_COVERS,) = (each for each in declared({"": CorpusReference}) if each.name == "covers")
+_PLAN_OPTIONS = declared({"": Plan}, leave_out=("target", "sources", "dev", "method", "settings"))
+(_COVERS,) = (each for each in declared({"": Source}) if each.name == "covers")
 SETTINGS = frozenset(each.name for each in (*_PLAN_OPTIONS, *_METHOD_OPTIONS) if not each.has_flag)
 """The options that `--set` sets."""
 
@@ -165,7 +165,7 @@ def train(
     own: dict[str, Any] = {
         "target": tuple(of_corpora[: len(corpora or ())]),
         "sources": tuple(of_corpora[len(corpora or ()) :]),
-        "dev": CorpusReference.of(dev, format) if dev else None,
+        "dev": Source.of(dev, format) if dev else None,
     }
     if plan or like:
         _check_alone({**locals(), **of_plan, **of_method}, "plan" if plan else "like")
@@ -173,11 +173,11 @@ def train(
     else:
         if "task" not in of_plan and corpora:
             of_plan["task"] = guessed_task(corpora[0], format, say)
-        task = of_plan.get("task", TrainingPlan.task)
+        task = of_plan.get("task", Plan.task)
         of_plan["templates"] = template_texts(task, preset or (), of_plan.get("templates", ()))
         of_plan |= {name: tuple(map(FileReference, of_plan[name])) for name in LOOKUPS if name in of_plan}
-        settings = learner_settings(of_plan.get("learner", TrainingPlan.learner), learner_texts)
-        chosen = TrainingPlan(**own, **of_plan, method=method, settings=settings, options=of_method)
+        settings = learner_settings(of_plan.get("learner", Plan.learner), learner_texts)
+        chosen = Plan(**own, **of_plan, method=method, settings=settings, options=of_method)
     if not chosen.target:
         raise OptionError("found no training corpus, expected TRAIN, or --plan")
     if print_plan:
@@ -287,7 +287,7 @@ def distill(
     teachers, gold = [model, *(teacher or ())], with_corpus or []
     check_there(*texts, *gold, *((dev,) if dev else ()))
     _check_writable(output, None, [*teachers, *texts, *gold, dev])
-    of_plan["settings"] = learner_settings(of_plan.get("learner", TrainingPlan.learner), learner_texts)
+    of_plan["settings"] = learner_settings(of_plan.get("learner", Plan.learner), learner_texts)
     if preset:
         of_plan["templates"] = template_texts("tag", preset, of_plan.get("templates", ()))
     student = carry_out(teachers, texts, gold, dev, **options.given(others, _TEXT_OPTIONS), **of_plan)

@@ -28,7 +28,7 @@ from tagweave.training.corpora import of_corpus
 from tagweave.training.fit.recipe import EntityRatio, Recipe
 from tagweave.training.fit.task import Task, guessed_task
 from tagweave.training.methods import check_known
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 from tagweave.version import __version__
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def check(
     task = task or guessed_task(corpus, None, tell)
     check_known("task", task, tuple(STRUCTURES))
     prepared = of_corpus(corpus, task).corpus
-    recipe = Recipe.of_plan(TrainingPlan((), task=task, seed=seed, threads=threads))
+    recipe = Recipe.of_plan(Plan((), task=task, seed=seed, threads=threads))
     if task == SPANS and leaves_out_spans([(prepared, prepared.guideline)]):
         ratio, count = ratio_of_complete([prepared])
         if not count:

@@ -63,7 +63,7 @@ def distill(
         tokens: how the text is cut, as in `model.label_file`.
         retag: ignore labels that the text has.
         tell: receives notes on the text.
-        options: fields of `TrainingPlan`, and `callback` and `cancel` as for `train`. By default, templates are the
+        options: fields of `Plan`, and `callback` and `cancel` as for `train`. By default, templates are the
             first teacher's, without lookups in files, or the usual ones of the task.
 
     Raises:

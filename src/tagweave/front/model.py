@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tagweave.models.chain import ChainModel
     from tagweave.streams.conversion import Conversion, ReviewList
     from tagweave.streams.stream import Stage
-    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.plan import Plan
 
 File = str | PathLike[str]
 
@@ -57,7 +57,7 @@ class Model(ABC):
         return about
 
     @property
-    def plan(self) -> TrainingPlan:
+    def plan(self) -> Plan:
         """The plan that the model was trained by. Files have their names and digests, without their folders.
 
         Raises:

@@ -31,7 +31,7 @@ from tagweave.training.corpora import CorpusFile, of_corpus, read_corpus
 from tagweave.training.fit.task import guessed_task
 from tagweave.training.job import Job, Training
 from tagweave.training.methods import METHODS, check_known, read_plan
-from tagweave.training.plan import LOOKUPS, CorpusReference, FileReference, TrainingPlan
+from tagweave.training.plan import LOOKUPS, FileReference, Plan, Source
 from tagweave.training.resolve import Corpora, job_of
 from tagweave.training.retraining import plan_in
 from tagweave.training.train import save_training
@@ -40,18 +40,17 @@ from tagweave.training.train import train as carry_out
 if TYPE_CHECKING:
     from tagweave.tuning.search import Tuning
 
-Source = Given
 _OPTIONS = declared(
-    {"": TrainingPlan} | {method.name: method.options for method in METHODS.values()},
+    {"": Plan} | {method.name: method.options for method in METHODS.values()},
     leave_out=("target", "sources", "dev", "task", "method"),
 )
 
 
 @taking(_OPTIONS)
 def train(
-    target: Source | Sequence[Source],
-    sources: Source | Sequence[Source] = (),
-    dev: Source | None = None,
+    target: Given | Sequence[Given],
+    sources: Given | Sequence[Given] = (),
+    dev: Given | None = None,
     task: str | None = None,
     method: str | None = None,
     weights: Sequence[float] | None = None,
@@ -80,7 +79,7 @@ def train(
         callback: a function that is called with every finished `Iteration`, or a `Callback`; by default lines go to
             standard error. With a callback, warnings about the corpora are Python's.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
-        options: fields of `TrainingPlan`, and options of the method.
+        options: fields of `Plan`, and options of the method.
 
     Raises:
         PlanError: unknown values, or values that do not go together.
@@ -108,7 +107,7 @@ def train(
     files = [_file(each, task) for each in (*targets, *others)]
     corpora = Corpora(files, None if dev is None else _file(dev, task))
     found = references(corpora.training, weights, sample, covers=covers)
-    plan = TrainingPlan(
+    plan = Plan(
         tuple(found[: len(targets)]),
         tuple(found[len(targets) :]),
         None if corpora.dev is None else _reference(corpora.dev),
@@ -130,7 +129,7 @@ def _warn(line: str) -> None:
         warnings.warn(line.removeprefix("warning: "), stacklevel=2)
 
 
-def several(given: Source | Sequence[Source]) -> list[Corpus | str]:
+def several(given: Given | Sequence[Given]) -> list[Corpus | str]:
     """Return one corpus, or several, which are corpora, file arguments and data frames."""
     is_one = isinstance(given, (Corpus, str, PathLike, Mapping, Set)) or is_frame(given)
     if not is_one and isinstance(given, Iterable):
@@ -141,7 +140,7 @@ def several(given: Source | Sequence[Source]) -> list[Corpus | str]:
     return [_source(given)]
 
 
-def _source(given: Source) -> Corpus | str:
+def _source(given: Given) -> Corpus | str:
     is_path = isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given)
     return fspath(given) if is_path else corpus_of(given)  # type: ignore[arg-type]
 
@@ -150,7 +149,7 @@ def _file(corpus: Corpus | str, task: str) -> CorpusFile:
     return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(corpus, task, None)
 
 
-def _as_referred(corpora: Corpora, found: Sequence[CorpusReference]) -> Corpora:
+def _as_referred(corpora: Corpora, found: Sequence[Source]) -> Corpora:
     """Give corpora the weights and covered labels of their references."""
     pairs = zip(corpora.training, found, strict=True)
     training = [replace(f, corpus=replace(f.corpus.covering(r.covers), weight=r.weight)) for f, r in pairs]
@@ -163,7 +162,7 @@ def references(
     sample: Sequence[int | str] | None,
     format: str | None = None,  # noqa: A002
     covers: Sequence[str | Sequence[str] | None] | None = None,
-) -> list[CorpusReference]:
+) -> list[Source]:
     """Refer to training corpora, with the weight, sample and covered labels of each.
 
     Raises PlanError unless there is one value for each.
@@ -181,18 +180,18 @@ def references(
     return [replace(reference, weight=weight, sample=size, covers=own) for reference, weight, size, own in rows]
 
 
-def _reference(corpus: str | CorpusFile, format: str | None = None) -> CorpusReference:  # noqa: A002
+def _reference(corpus: str | CorpusFile, format: str | None = None) -> Source:  # noqa: A002
     if isinstance(corpus, str):
-        return CorpusReference.of(corpus, format)
+        return Source.of(corpus, format)
     own = corpus.corpus
-    return CorpusReference(own.path, weight=own.weight, covers=own.covered if corpus.is_in_memory else None)
+    return Source(own.path, weight=own.weight, covers=own.covered if corpus.is_in_memory else None)
 
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of a plan, with the method's own in `options`."""
     added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
     check_names("tw.train", options, list(dict.fromkeys((*(each.name for each in _OPTIONS), *added))))
-    of_plan = [each.name for each in fields(TrainingPlan)]
+    of_plan = [each.name for each in fields(Plan)]
     values = {name: value for name, value in options.items() if name in of_plan}
     for name in LOOKUPS:
         if name in values:
@@ -203,14 +202,14 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "options": {name: value for name, value in options.items() if name not in of_plan}}
 
 
-def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
+def resolve(plan: Plan, tell: Tell = say) -> Plan:
     """Fill in a plan: digests of its files, the method, and its options. Raises PlanError, CorpusError, OSError."""
     return job_of(plan, Run(tell=tell)).plan
 
 
 @contextmanager
 def job_with_checkpoints(
-    plan: TrainingPlan,
+    plan: Plan,
     path: str | PathLike[str],
     resume: bool,
     callbacks: AbstractContextManager[Callback],
@@ -263,7 +262,7 @@ def _checkpoints(path: str | PathLike[str]) -> list[Path]:
 
 
 def tune(
-    plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str],
+    plan: Plan | Mapping[str, Any] | str | PathLike[str],
     search: Mapping[str, Any] | None = None,
     trials: int = 40,
     seeds: int = 2,
@@ -301,7 +300,7 @@ def tune(
     return carry_out(_plan(plan), search or {}, trials, seeds, kept, timeout, tell)
 
 
-def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
-    if isinstance(plan, TrainingPlan):
+def _plan(plan: Plan | Mapping[str, Any] | str | PathLike[str]) -> Plan:
+    if isinstance(plan, Plan):
         return plan
     return plan_in(fspath(plan)) if isinstance(plan, str | PathLike) else read_plan(plan)

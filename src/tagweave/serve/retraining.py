@@ -31,7 +31,7 @@ from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.serve.served_models import next_version
 from tagweave.serve.settings import Retraining
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 from tagweave.training.retraining import again
 
 LOG = logging.getLogger("tagweave.serve")
@@ -186,7 +186,7 @@ class Retrainer:
         return [(forms, tuple(None if labels is None else labels[0] for labels in layer)) for forms, layer in layers]
 
 
-def _learn(url: str, name: str, guideline: str, plan: TrainingPlan, version: Path) -> None:
+def _learn(url: str, name: str, guideline: str, plan: Plan, version: Path) -> None:
     """Train a version; the body of the child process."""
     sentences = (
         Sentence(tuple(forms), {guideline: tuple(None if label is None else (label,) for label in labels)})

@@ -31,7 +31,7 @@ from tagweave.training.plan import LOOKUPS, STATIC, FileReference
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus, Covers
     from tagweave.corpus.sentence import Sentence
-    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class LookupFiles:
         return tuple(each.sha256 for name in LOOKUPS for each in self.references.get(name, ()))
 
 
-def read_lookups(plan: TrainingPlan) -> LookupFiles:
+def read_lookups(plan: Plan) -> LookupFiles:
     """Load the files that a plan names for features."""
     if plan.lexicons and plan.task not in OF_CHARACTERS:
         expected = "segment or segtag: its words are of characters"

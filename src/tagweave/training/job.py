@@ -15,7 +15,7 @@ from tagweave.labels import PARSE, SPANS
 from tagweave.learning.run import Run
 from tagweave.options import Validated
 from tagweave.structures import TREE
-from tagweave.training.plan import LOOKUPS, TrainingPlan
+from tagweave.training.plan import LOOKUPS, Plan
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -97,7 +97,7 @@ class Job:
         train: carries out a job that is a step of this one, with its own race and comparison.
     """
 
-    plan: TrainingPlan
+    plan: Plan
     method: Method
     data: TrainingData
     dev: Corpus | None

@@ -49,7 +49,7 @@ class FileReference:
 
 
 @dataclass(frozen=True)
-class CorpusReference(Validated, FileReference):
+class Source(Validated, FileReference):
     """A corpus file, with the weight and sample of the corpus in training.
 
     Attributes:
@@ -81,7 +81,7 @@ class CorpusReference(Validated, FileReference):
         super().__post_init__()
 
     @classmethod
-    def of(cls, argument: str, format: str | None = None, weight: float = 1.0) -> CorpusReference:  # noqa: A002
+    def of(cls, argument: str, format: str | None = None, weight: float = 1.0) -> Source:  # noqa: A002
         """Return the reference for `[GUIDELINE=]PATH[#LAYER]`."""
         from tagweave.corpus.load import parse_argument
 
@@ -96,12 +96,12 @@ class CorpusReference(Validated, FileReference):
 
 @described
 @dataclass(frozen=True)
-class TrainingPlan(Validated):
+class Plan(Validated):
     """What to train, on what and how. `None` leaves a choice to the program."""
 
-    target: tuple[CorpusReference, ...] = option((), "Corpora of the target guideline.")
-    sources: tuple[CorpusReference, ...] = option((), "Corpora of other guidelines, or more of the target's.")
-    dev: CorpusReference | None = option(None, "Development corpus: the iteration with the best score is kept.")
+    target: tuple[Source, ...] = option((), "Corpora of the target guideline.")
+    sources: tuple[Source, ...] = option((), "Corpora of other guidelines, or more of the target's.")
+    dev: Source | None = option(None, "Development corpus: the iteration with the best score is kept.")
     task: str = option(
         "tag",
         "The task of the model; by default tag, or spans if the labels of the first corpus are like B-PER I-PER O.",
@@ -228,7 +228,7 @@ class TrainingPlan(Validated):
         return self.encoder.removeprefix("features").removeprefix("+")
 
     @property
-    def corpora(self) -> tuple[CorpusReference, ...]:
+    def corpora(self) -> tuple[Source, ...]:
         """All training corpora, the target's first."""
         return (*self.target, *self.sources)
 
@@ -242,8 +242,8 @@ class TrainingPlan(Validated):
             part.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def plan_of_json(values: object) -> TrainingPlan:
-    """Return the plan from the JSON of `TrainingPlan.to_json`, or one written by hand.
+def plan_of_json(values: object) -> Plan:
+    """Return the plan from the JSON of `Plan.to_json`, or one written by hand.
 
     Options of the method stay plain values, which `methods.typed` checks.
     """
@@ -257,10 +257,10 @@ def plan_of_json(values: object) -> TrainingPlan:
     if not isinstance(values.get("options"), dict | None):
         raise PlanError(f"plan.options: found {type(values['options']).__name__}, expected an object")
     try:
-        _check_names(TrainingPlan, values, "plan")
-        kinds = get_type_hints(TrainingPlan)
+        _check_names(Plan, values, "plan")
+        kinds = get_type_hints(Plan)
         references = {name: convert(values[name], kinds[name]) for name in _OBJECTS if name in values}
-        return TrainingPlan(**{**values, **references})
+        return Plan(**{**values, **references})
     except ValidationError as error:
         raise PlanError(f"found a plan that cannot be read: {error}") from error
 
@@ -280,15 +280,13 @@ def _check_names(kind: type, values: object, where: str) -> None:
 
 
 _OBJECTS: dict[str, type] = {
-    **dict.fromkeys(("target", "sources", "dev"), CorpusReference),
+    **dict.fromkeys(("target", "sources", "dev"), Source),
     **dict.fromkeys((*LOOKUPS, "ratio_corpus"), FileReference),
 }
 
 _OF_NETWORKS = ("encoder", "pooling", "device")
 _OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_OF_NETWORKS)
-OF_STUDENT = declared(
-    {"": TrainingPlan}, leave_out=(*_OF_TEACHERS, "feature_weights", "drop_columns", "non_projective")
-)
+OF_STUDENT = declared({"": Plan}, leave_out=(*_OF_TEACHERS, "feature_weights", "drop_columns", "non_projective"))
 """The options of a plan that the teachers of a model do not determine."""
 
 
@@ -315,7 +313,7 @@ def with_names(values: Any) -> Any:
     return _renamed(values, lambda path, _: short_name(path))
 
 
-def with_files(plan: TrainingPlan, folders: Sequence[Path]) -> TrainingPlan:
+def with_files(plan: Plan, folders: Sequence[Path]) -> Plan:
     """Find the files that the plan of a model names: in the current folder, or in one of others."""
 
     def found(name: str, sha256: str) -> str:

@@ -19,7 +19,7 @@ from tagweave.training.fit.problem import Fitted
 from tagweave.training.job import Job
 from tagweave.training.methods import AUTO, COUPLED, METHODS, RACED, SINGLE, STACKED, TRANSFORM, pipeline, usual
 from tagweave.training.methods.single import SingleOptions
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 
 _ENTRANTS = {CHAIN: (SINGLE, STACKED, COUPLED), TREE: (SINGLE, STACKED, TRANSFORM)}
 """The methods that race, the one that gains the most from all of the sources last. Of chains, `transform` took as long
@@ -31,7 +31,7 @@ _TARGET_TOKENS, _SOURCE_TOKENS, _DEV_TOKENS = 15_000, 40_000, 30_000  # of a rac
 _HELD_OUT = 5  # without development data, every fifth sentence of TRAIN
 
 
-def default_method(plan: TrainingPlan, targets: Sequence[Corpus], guidelines: int) -> str:
+def default_method(plan: Plan, targets: Sequence[Corpus], guidelines: int) -> str:
     """Return the default method for corpora of so many guidelines.
 
     Methods race for several, or for words with tags, unless TRAIN is too small or options name a method.

@@ -23,7 +23,7 @@ from tagweave.training.guidelines import (
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job, Method, Options
 from tagweave.training.methods import METHODS, SINGLE, check_known, serving, typed, with_option
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import Plan, Source
 from tagweave.training.race import default_method
 
 LEARNER_OF_NETWORKS = "adamw"
@@ -37,7 +37,7 @@ class Corpora:
     dev: CorpusFile | None = None
 
 
-def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
+def job_of(plan: Plan, run: Run, corpora: Corpora | None = None) -> Job:
     """Make the job of a plan.
 
     Args:
@@ -71,14 +71,14 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 
 
-def read(plan: TrainingPlan) -> Corpora:
+def read(plan: Plan) -> Corpora:
     """Read the corpora that a plan names."""
     training = [read_corpus(each.argument, plan.task, each.format, each.weight, each.covers) for each in plan.corpora]
     dev = plan.dev
     return Corpora(training, read_corpus(dev.argument, plan.task, dev.format, covers=dev.covers) if dev else None)
 
 
-def checked(plan: TrainingPlan) -> TrainingPlan:
+def checked(plan: Plan) -> Plan:
     """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes."""
     check_known("task", plan.task, tuple(STRUCTURES))
     structure = STRUCTURES[plan.task]
@@ -91,7 +91,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     return replace(plan, options=_options(plan), templates=templates_of(plan))
 
 
-def _with_learner(plan: TrainingPlan) -> TrainingPlan:
+def _with_learner(plan: Plan) -> Plan:
     """Return the plan with the learner of networks if it has one."""
     if plan.folder and plan.learner not in ("adagrad", LEARNER_OF_NETWORKS):
         raise PlanError(f"found a network with the learner {plan.learner}, expected {LEARNER_OF_NETWORKS}")
@@ -100,7 +100,7 @@ def _with_learner(plan: TrainingPlan) -> TrainingPlan:
     return replace(plan, learner=LEARNER_OF_NETWORKS) if plan.folder else plan
 
 
-def _check_settings(plan: TrainingPlan) -> None:
+def _check_settings(plan: Plan) -> None:
     """Raise unless each setting of the learner is of the kind of its default, not negative and finite."""
     if not isinstance(plan.settings, Mapping):
         raise PlanError(f"found {plan.settings!r} as `settings`, expected values by name: {{'rate': 0.1}}")
@@ -115,7 +115,7 @@ def _check_settings(plan: TrainingPlan) -> None:
             value_of(f"settings={name}", value, kinds[name], least)
 
 
-def _check_structure(plan: TrainingPlan, structure: str) -> None:
+def _check_structure(plan: Plan, structure: str) -> None:
     """Raise if a plan sets anything that its structure does not use."""
     of_others = [each for each in fields(plan) if each.metadata.get("structure") not in (None, "", structure)]
     given = [each.name for each in of_others if getattr(plan, each.name) != each.default]
@@ -131,7 +131,7 @@ def _check_structure(plan: TrainingPlan, structure: str) -> None:
         raise PlanError(f"found `{given[0]}` with the task parse, expected it without: it is for tags and words")
 
 
-def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
+def _options(plan: Plan) -> Options | Mapping[str, Any]:
     """Return the options of the method, or checked plain values if the method is undecided."""
     values: Options | Mapping[str, Any] = plan.options or {}
     if isinstance(values, Options):
@@ -146,18 +146,18 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
     return values
 
 
-def _with_method(plan: TrainingPlan, method: Method) -> TrainingPlan:
+def _with_method(plan: Plan, method: Method) -> Plan:
     """Return the plan with a method and all of its options."""
     options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options)
     return replace(plan, method=method.name, options=options.for_task(plan.task))
 
 
-def _reference(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
+def _reference(reference: Source, file: CorpusFile) -> Source:
     corpus = file.corpus
     return replace(reference, path=corpus.path, sha256=file.sha256, size=len(corpus), guideline=file.guideline)
 
 
-def _check_sample(plan: TrainingPlan, method: Method) -> None:
+def _check_sample(plan: Plan, method: Method) -> None:
     if all(each.sample is None for each in plan.corpora):
         return
     if not method.samples:

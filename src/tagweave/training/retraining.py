@@ -17,19 +17,19 @@ from tagweave.learning.run import Run
 from tagweave.models.storage import describe_model
 from tagweave.training.corpora import of_corpus
 from tagweave.training.methods import METHODS, SINGLE, read_plan, with_typed_options
-from tagweave.training.plan import CorpusReference, TrainingPlan, with_files
+from tagweave.training.plan import Plan, Source, with_files
 from tagweave.training.resolve import job_of, read
 from tagweave.training.train import save_training, train
 
 
-def plan_of(about: dict[str, Any]) -> TrainingPlan:
+def plan_of(about: dict[str, Any]) -> Plan:
     """Return the plan that a model was trained by, from its `about`."""
     if "plan" not in about:
         raise PlanError("found a model that does not tell its plan, expected one of `tagweave train`")
     return read_plan(about["plan"])
 
 
-def plan_in(path: str) -> TrainingPlan:
+def plan_in(path: str) -> Plan:
     """Return the plan in a JSON file."""
     try:
         return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
@@ -39,11 +39,11 @@ def plan_in(path: str) -> TrainingPlan:
 
 def like(
     path: str,
-    target: Sequence[CorpusReference],
-    sources: Sequence[CorpusReference],
-    dev: CorpusReference | None,
+    target: Sequence[Source],
+    sources: Sequence[Source],
+    dev: Source | None,
     tell: Callable[[str], None] = lambda line: None,
-) -> TrainingPlan:
+) -> Plan:
     """Return the plan of the model in a file on other corpora. What features look up is found by name and digest: here,
     beside the model, or beside the corpora. Where methods raced, they race again.
 
@@ -61,7 +61,7 @@ def like(
     return with_typed_options(with_files(plan, folders))
 
 
-def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: Callable[[str], None]) -> TrainingPlan:
+def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: Callable[[str], None]) -> Plan:
     """Return the plan of a model on other corpora and on evidence in memory, for `train_again`.
 
     The evidence is the last corpus of the guideline. The plan keeps the number of iterations of the model, because no
@@ -77,7 +77,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
     if method.several and not sources:
         problem = f"found a model of the method {method.name}, and `train` of {guideline} alone"
         raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
-    evidence = CorpusReference(guideline=guideline)
+    evidence = Source(guideline=guideline)
     plan = _on_corpora(plan, [*targets, evidence], sources, plan.dev if method.needs_dev else None)
     plan = replace(plan, target=(*plan.target[:-1], replace(plan.target[-1], covers=None)))
     if method.several is None:
@@ -92,7 +92,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
     return with_typed_options(with_files(plan, folders))
 
 
-def train_again(plan: TrainingPlan, evidence: Corpus, path: Path, run: Run) -> None:
+def train_again(plan: Plan, evidence: Corpus, path: Path, run: Run) -> None:
     """Train by a plan of `again` on its files and on evidence; the model appears under its name when it is complete."""
     files = read(replace(plan, target=plan.target[:-1]))
     added = of_corpus(replace(evidence, weight=plan.target[-1].weight), plan.task)
@@ -101,9 +101,7 @@ def train_again(plan: TrainingPlan, evidence: Corpus, path: Path, run: Run) -> N
     save_training(train(job_of(plan, run, replace(files, training=training))), path)
 
 
-def _in_roles(
-    corpora: Sequence[CorpusReference], plan: TrainingPlan, tell: Callable[[str], None]
-) -> tuple[list[CorpusReference], list[CorpusReference]]:
+def _in_roles(corpora: Sequence[Source], plan: Plan, tell: Callable[[str], None]) -> tuple[list[Source], list[Source]]:
     """Split corpora into targets and sources: by the names of a plan's files, or else by their order."""
     roles = [*plan.target, *plan.sources]
     names = [Path(each.path).name for each in roles]
@@ -126,14 +124,14 @@ def _in_roles(
 
 
 def _on_corpora(
-    plan: TrainingPlan,
-    target: Sequence[CorpusReference],
-    sources: Sequence[CorpusReference],
-    dev: CorpusReference | None,
-) -> TrainingPlan:
+    plan: Plan,
+    target: Sequence[Source],
+    sources: Sequence[Source],
+    dev: Source | None,
+) -> Plan:
     """Return a plan on other corpora, each with the weight, sample and covered labels of the one it replaces."""
 
-    def as_before(new: Sequence[CorpusReference], old: Sequence[CorpusReference]) -> tuple[CorpusReference, ...]:
+    def as_before(new: Sequence[Source], old: Sequence[Source]) -> tuple[Source, ...]:
         pairs = zip(new, old, strict=False)
         counted = [replace(to, weight=of.weight, sample=of.sample, covers=to.covers or of.covers) for to, of in pairs]
         return (*counted, *new[len(counted) :])
@@ -141,13 +139,11 @@ def _on_corpora(
     return replace(plan, target=as_before(target, plan.target), sources=as_before(sources, plan.sources), dev=dev)
 
 
-def _by_guideline(
-    corpora: Sequence[str], guideline: str, trained: Sequence[str]
-) -> tuple[list[CorpusReference], list[CorpusReference]]:
+def _by_guideline(corpora: Sequence[str], guideline: str, trained: Sequence[str]) -> tuple[list[Source], list[Source]]:
     """Return the corpora of a guideline, under its name, and the others."""
     targets, sources = [], []
     for argument in corpora:
-        corpus, reference = load(argument, None, guideline, trained), CorpusReference.of(argument)
+        corpus, reference = load(argument, None, guideline, trained), Source.of(argument)
         if corpus.guideline != guideline:
             sources.append(reference)
             continue

@@ -33,7 +33,7 @@ from tagweave.errors import PlanError
 from tagweave.evaluation.tables import table_console
 from tagweave.learning.run import SILENCE, Iteration, Run
 from tagweave.training.job import Job
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 from tagweave.training.race import decided
 from tagweave.training.resolve import Corpora, job_of, read
 from tagweave.training.train import train
@@ -74,7 +74,7 @@ class Tuning:
         space: the search space.
     """
 
-    plan: TrainingPlan
+    plan: Plan
     best: FrozenTrial
     trials: tuple[FrozenTrial, ...]
     seeds: Mapping[int, Sequence[float]]
@@ -130,7 +130,7 @@ class Tuning:
 
 
 def search(
-    plan: TrainingPlan,
+    plan: Plan,
     ranges: Mapping[str, Any],
     trials: int,
     seeds: int,
@@ -172,9 +172,7 @@ def search(
         return _chosen(study, trainings, seeds, tell)
 
 
-def _resolved(
-    plan: TrainingPlan, corpora: Corpora, searched: Iterable[str], tell: Callable[[str], None]
-) -> TrainingPlan:
+def _resolved(plan: Plan, corpora: Corpora, searched: Iterable[str], tell: Callable[[str], None]) -> Plan:
     """Return a plan with all its choices made, by a race of methods if there is one to make.
 
     Where methods or sources are searched there is no race: a plain model that won would leave no sources.
@@ -282,7 +280,7 @@ class _Trainings:
             trial.set_user_attr(_PROBLEM, str(error))
             raise _UnusableValuesError from error
 
-    def score(self, plan: TrainingPlan, trial: Trial | None = None) -> float:
+    def score(self, plan: Plan, trial: Trial | None = None) -> float:
         """Train by a plan, and return its development score, or the mean of its folds; a trial may be pruned."""
         callback = SILENCE if trial is None else _Reports(trial)
         corpora = self.corpora if plan.corpora == self.space.plan.corpora else None
@@ -293,7 +291,7 @@ class _Trainings:
             outcome.check_finished()
         return fmean(outcome.score or 0.0 for outcome in outcomes)
 
-    def plan_of(self, trial: FrozenTrial) -> TrainingPlan:
+    def plan_of(self, trial: FrozenTrial) -> Plan:
         return self.space.plan if _PLAN in trial.user_attrs else self.space.with_values(trial.params)
 
 

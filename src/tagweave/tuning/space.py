@@ -23,7 +23,7 @@ from tagweave.errors import PlanError, as_plan_error
 from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.fit.recipe import LEARNERS, template_texts
 from tagweave.training.methods import METHODS, SINGLE, read_plan
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 from tagweave.training.resolve import checked
 
 Range = CategoricalDistribution | FloatDistribution | IntDistribution
@@ -92,11 +92,11 @@ def _choice(text: str) -> str | float | bool | None:
 class Space:
     """What a search may change in a plan with all its choices made, by name; `learner` and `method` come first."""
 
-    plan: TrainingPlan
+    plan: Plan
     ranges: Mapping[str, Range]
 
     @classmethod
-    def of(cls, plan: TrainingPlan, ranges: Mapping[str, Any]) -> Space:
+    def of(cls, plan: Plan, ranges: Mapping[str, Any]) -> Space:
         """Return the space of ranges that `distribution` reads; without any, the usual one of the plan.
 
         Raises:
@@ -127,7 +127,7 @@ class Space:
             values[name] = suggest(name, low, high, step=step, log=log)
         return values
 
-    def with_values(self, values: Mapping[str, Any]) -> TrainingPlan:
+    def with_values(self, values: Mapping[str, Any]) -> Plan:
         """Return the plan with values by name. A new learner or method begins with its own defaults."""
         learner, method = self._learner(values), self._method(values)
         plain: Any = self.plan.to_json()
@@ -185,7 +185,7 @@ class Space:
                     checked(self.with_values({**beside, name: value}))
 
 
-def check_names(plan: TrainingPlan, names: Iterable[str]) -> None:
+def check_names(plan: Plan, names: Iterable[str]) -> None:
     """Raise PlanError if a name means nothing with any learner and method, which a race may still have to choose."""
     _check_known("name", names, _places(plan, LEARNERS, METHODS))
 
@@ -207,7 +207,7 @@ def _contains(values: Range, value: Any) -> bool:
     return type(value) in (int, float) and values.low <= value <= values.high
 
 
-def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
+def usual_ranges(plan: Plan) -> dict[str, str]:
     """Return the ranges that suit the structure, learner and method of a plan."""
     of_tree = STRUCTURES[plan.task] == TREE
     method = plan.method or SINGLE
@@ -220,7 +220,7 @@ def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
     return chosen
 
 
-def _places(plan: TrainingPlan, learners: Iterable[str], methods: Iterable[str]) -> dict[str, Place]:
+def _places(plan: Plan, learners: Iterable[str], methods: Iterable[str]) -> dict[str, Place]:
     """By name the place of every value that can be searched, with these learners and methods."""
     usable = ("", STRUCTURES[plan.task])
     by_name = {field.name: field for field in fields(plan)}

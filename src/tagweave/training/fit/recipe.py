@@ -24,7 +24,7 @@ from tagweave.options import value_of
 from tagweave.structures import STRUCTURES, TREE
 from tagweave.structures.terms import LabelShare
 from tagweave.training.fit.task import TASKS, Task
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan import Plan
 
 LEARNERS: dict[str, type[Any]] = {
     name: getattr(import_module(f"tagweave.learning.{module}"), learner)
@@ -136,7 +136,7 @@ class Recipe:
             raise ValueError(f"found an entity ratio with the learner {self.learner}, expected {expected}")
 
     @classmethod
-    def of_plan(cls, plan: TrainingPlan, sample: tuple[int, ...] = ()) -> Recipe:
+    def of_plan(cls, plan: Plan, sample: tuple[int, ...] = ()) -> Recipe:
         """Return the recipe of a plan; raise PlanError where the options of the plan do not go together."""
         with as_plan_error():
             task = Task(plan.task, plan.coding, plan.gaps)
@@ -225,7 +225,7 @@ def template_texts(task: str, presets: Sequence[str], templates: Sequence[str]) 
     return tuple(dict.fromkeys([*texts, *templates]))
 
 
-def templates_of(plan: TrainingPlan) -> tuple[str, ...]:
+def templates_of(plan: Plan) -> tuple[str, ...]:
     """Return the templates of a plan, parsed now to report a mistake before minutes of loading."""
     if STRUCTURES[plan.task] == TREE:
         with as_plan_error():

@@ -11,7 +11,7 @@ from typing import Any
 from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.structures import TREE
 from tagweave.training.job import Method, Options
-from tagweave.training.plan import TrainingPlan, plan_of_json
+from tagweave.training.plan import Plan, plan_of_json
 
 SINGLE, COUPLED, STACKED, TRANSFORM, MERGED, AUTO = "single", "coupled", "stacked", "transform", "merged", "auto"
 """The defaults: for corpora of one guideline; for few sentences of several, of taggers and parsers; else a race."""
@@ -51,12 +51,12 @@ def typed(method: Method, values: Mapping[str, Any]) -> Options:
         return method.options(**values)
 
 
-def read_plan(values: object) -> TrainingPlan:
+def read_plan(values: object) -> Plan:
     """Return the plan from its JSON (`plan.plan_of_json`), with the options of its method if it names one."""
     return with_typed_options(plan_of_json(values))
 
 
-def with_typed_options(plan: TrainingPlan) -> TrainingPlan:
+def with_typed_options(plan: Plan) -> Plan:
     """Return a plan whose options are of the class of its method, if it names one, in place of plain values."""
     if plan.method is None or plan.method not in METHODS or plan.options is None or isinstance(plan.options, Options):
         return plan
