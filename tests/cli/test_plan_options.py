@@ -7,11 +7,12 @@ from dataclasses import make_dataclass
 import pytest
 from model_files import write
 
+from loaded_sources import loaded_file
 from tagweave.cli.options import pairs
 from tagweave.corpus.load import load
 from tagweave.errors import PlanError
 from tagweave.features.templates import PRESETS
-from tagweave.training.corpora import read_corpus, run_identity
+from tagweave.training.corpora import run_identity
 from tagweave.training.fit.recipe import LEARNERS, Recipe, learner_settings, template_texts
 
 
@@ -53,8 +54,8 @@ def test_the_identity_of_a_run(tmp_path):
     copy = write(tmp_path / "copy", ["a/N b/V"])
 
     def identity(file, argument="{}", weight=1.0, dev=None, recipe=None, seed=0):
-        corpus = read_corpus(argument.format(file), "tag", None, weight)
-        development = read_corpus(str(dev), "tag", None) if dev else None
+        corpus = loaded_file(argument.format(file), "tag", weight=weight)
+        development = loaded_file(str(dev), "tag") if dev else None
         return run_identity([corpus], development, (recipe or Recipe()).to_json(), "marginal", seed)
 
     assert identity(one) == identity(one) == identity(copy)

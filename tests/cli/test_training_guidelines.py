@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 from model_files import write
 
+from loaded_sources import loaded_file
 from tagweave.errors import CorpusError, PlanError
-from tagweave.training.corpora import TrainingData, read_corpus
+from tagweave.training.corpora import TrainingData
 from tagweave.training.guidelines import development_data, overlap_lines, training_data
 from tagweave.training.inspection import unknown_labels
 from tagweave.training.methods import METHODS
@@ -39,7 +40,7 @@ class Data(TrainingData):
 
 def data(training, sources=(), method=None, task="tag"):
     def read(arguments):
-        return [read_corpus(str(argument), task, None) for argument in arguments]
+        return [loaded_file(str(argument), task) for argument in arguments]
 
     return Data.of(*training_data(read(training), read(sources), method))
 
@@ -106,7 +107,7 @@ def test_other_types_of_spans_are_another_guideline_unless_it_is_told_what_was_l
     for path, name in zip(paths, ("PER", "ORG"), strict=True):
         write(path, ["in\tO", "at\tO", f"Ann\tB-{name}", ""])
     assert names(data(paths[:1], paths[1:], task="spans")) == ["target", "source"]
-    target, source = (read_corpus(str(path), "spans", None) for path in paths)
+    target, source = (loaded_file(str(path), "spans") for path in paths)
     source = replace(source, corpus=source.corpus.covering("ORG"))
     assert names(training_data([target], [source], None)[0]) == ["tag", "tag"]
 
@@ -167,7 +168,7 @@ def test_a_layer_in_the_way_of_a_name(files, tmp_path):
 
 
 def dev_name(told, training, dev):
-    first, file = (read_corpus(str(each), "tag", None) for each in (training, dev))
+    first, file = (loaded_file(str(each), "tag") for each in (training, dev))
     return development_data(told, METHODS[told.method], file, first).guideline
 
 
@@ -216,7 +217,7 @@ def test_labels_of_development_data_that_training_lacks_are_told_where_they_are_
     told = data([files.a], [files.c])
     strange = write(tmp_path / "dev.txt", ["x/N y/V z/N x/Q y/R z/R v"])
     file = development_data(
-        told, METHODS[told.method], read_corpus(str(strange), "tag", None), read_corpus(str(files.a), "tag", None)
+        told, METHODS[told.method], loaded_file(str(strange), "tag"), loaded_file(str(files.a), "tag")
     )
     assert [*unknown_labels(told, file)] == [
         f"warning: {strange}: the training corpora lack labels at 50.0 % of its positions, which count as wrong: R Q"
@@ -227,7 +228,7 @@ def test_labels_of_development_data_that_training_lacks_are_told_where_they_are_
 def test_a_model_of_spans_has_o_and_every_letter_of_its_types(tmp_path):
     marked = write(tmp_path / "marked.conll", ["Ann\tB-PER", "left\t_", "", "Bo\tB-PER", ""])
     rows = ["Ann\tB-PER", "Bo\tI-PER", "left\tO", "York\tB-LOC", ""]
-    dev = read_corpus(str(write(tmp_path / "dev.conll", rows)), "spans", None)
+    dev = loaded_file(str(write(tmp_path / "dev.conll", rows)), "spans")
     told = data([marked], task="spans")
     [line] = unknown_labels(told, development_data(told, METHODS[told.method], dev, told.files[0]), "spans")
     assert line.endswith("at 25.0 % of its positions, which count as wrong: B-LOC")
@@ -235,12 +236,12 @@ def test_a_model_of_spans_has_o_and_every_letter_of_its_types(tmp_path):
 
 def test_what_is_assumed_of_a_format_is_told(tmp_path):
     plain = write(tmp_path / "plain.txt", ["he/she said and/or 3/4 km/h"])
-    told = read_corpus(str(plain), "segment", None).note
+    told = loaded_file(str(plain), "segment").note
     assert told.startswith(f"{plain} is read as words: 4 of its first 5 have a / in them, and what is behind it is not")
-    told = read_corpus(str(plain), "tag", "tagged").note
+    told = loaded_file(str(plain), "tag", "tagged").note
     assert told == f"{plain} is read as tagged, layer tag; first row: form=he tag=she"
     partial = write(tmp_path / "partial.txt", ["x/N y z/V w"])
-    told = read_corpus(str(partial), "tag", None).note
+    told = loaded_file(str(partial), "tag").note
     what = "words with labels, which 2 of its first 4 words have"
     assert told == f"{partial} is read as {what}, layer tag; first row: form=x tag=N"
 

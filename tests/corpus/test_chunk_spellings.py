@@ -35,7 +35,7 @@ SPELLINGS = {
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_spans_are_read_whatever_their_spelling(name):
     corpus = Corpus([(WORDS, SPELLINGS[name])])
-    assert guessed_task(corpus, None, lambda _: None) == "spans"
+    assert guessed_task(corpus, lambda _: None) == "spans"
     assert [each for (each,) in coded(corpus, "BIOES")[0].layers["tag"]] == BIOES
     assert describe(corpus).layers["tag"].spans == {"PER": 3, "LOC": 1}
     for gold, system in ((corpus, corpus), (corpus, Corpus([(WORDS, BIOES)])), (Corpus([(WORDS, BIOES)]), corpus)):

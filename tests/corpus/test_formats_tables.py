@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tagweave.corpus.load import load
-from tagweave.exchange.load import reading
+from tagweave.front.description import describe
 
 ENTITIES = 'Sentence #,Word,POS,Tag\nSentence: 1,Vela,NNP,B-per\n,left,VBD,O\nSentence: 2,NA,NNP,B-geo\n,"a,b",NN,O\n'
 FORMS = [("Vela", "left"), ("NA", "a,b")]
@@ -44,7 +44,7 @@ def test_titles_say_what_the_columns_hold(tmp_path, name):
     assert [each.forms for each in corpus] == FORMS
     assert corpus.guideline == layer
     assert [each.layers[layer] for each in corpus] == [(("B-per",), ("O",)), (("B-geo",), ("O",))]
-    assert "read as csv" in reading(str(path), layer)
+    assert "read as csv" in describe(str(path))["reading"]
 
 
 def test_another_column_is_chosen_by_its_title(tmp_path):

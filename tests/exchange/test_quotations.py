@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import tagweave as tw
 from tagweave.errors import CorpusError
-from tagweave.exchange.load import load, reading, recognized
+from tagweave.exchange.load import load, recognized
 from tagweave.exchange.quotations import ABSENT, AS_IT_IS, COVERED, MENDED, Quotation, Tally, apart, located
+from tagweave.front.description import describe
 
 TEXT = "Majid Takht-Ravanchi met Zoë O'Neal of the New York Times in New York , U.S. , Graz and Graz ."
 
@@ -159,7 +160,7 @@ def test_a_file_of_answers_is_a_corpus(tmp_path: Path) -> None:
     assert recognized(str(file)) == "answers"
     layers = [[each and each[0] for each in sentence.layers["tag"]] for sentence in load(str(file))]
     assert layers == [["O"] * 3, ["B-PER", "I-PER", "O", "B-LOC", "O"], ["B-PER", "O"], ["O", "B-X"]]
-    line = reading(str(file), "tag")
+    line = describe(str(file))["reading"]
     for part in (
         "5 quotations, 3 found as they are, ",
         ", 1 after mending their spelling (line 2: 'ann bell', in the text 'Ann Bell')",

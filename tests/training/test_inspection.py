@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tagweave as tw
+from loaded_sources import loaded_file
 from tagweave.corpus.formats import conllu
-from tagweave.training.corpora import read_corpus
 from tagweave.training.guidelines import development_data, training_data
 from tagweave.training.inspection import inspection
 
@@ -25,7 +25,7 @@ from tagweave.training.inspection import inspection
     ],
 )
 def test_ordinary_corpora_of_any_size_give_no_warning(real_corpora: Path, task: str, train: str, dev: str) -> None:
-    own, other = (read_corpus(str(real_corpora / each), task, None) for each in (train, dev))
+    own, other = (loaded_file(str(real_corpora / each), task) for each in (train, dev))
     data, method = training_data([own], [], None)
     assert [*inspection(data, development_data(data, method, other, own), task)] == []
 

@@ -16,12 +16,13 @@ from tagweave.features.templates import PRESETS
 from tagweave.training.fit.recipe import LEARNERS
 from tagweave.training.methods import METHODS
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.plan import Plan, Source
+from tagweave.training.plan import Plan, ResolvedPlan, Source
 from tagweave.tuning.space import Space, distribution, usual_ranges
 
-PLAN = Plan(
+PLAN = ResolvedPlan(
     (Source("a", guideline="g"),),
     dev=Source("d"),
+    task="tag",
     method="single",
     options=METHODS["single"].options(),
 )

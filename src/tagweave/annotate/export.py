@@ -119,7 +119,7 @@ def _span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool)
     return layer[task.start : task.stop]
 
 
-def evidence(store: Store, guideline: str, task: str) -> Corpus:
+def evidence(store: Store, guideline: str, task: str | None) -> Corpus:
     """Return what was agreed on or decided, as a model of a task of training learns from it: in one layer of labels.
 
     Words keep the columns that all sentences have, since features may look at them; characters keep tags of words.

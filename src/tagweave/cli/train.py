@@ -147,13 +147,13 @@ def train(
 
     of_plan, of_method = options.given(others, _PLAN_OPTIONS), options.given(others, _METHOD_OPTIONS)
     learner_texts = _set(setting, of_plan, of_method)
-    check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))
+    if "task" in of_plan:
+        check_known("task", of_plan["task"], tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     if model is not None and not print_plan:
         _check_writable(model, log, ())
-    from tagweave.front.training import job_with_checkpoints, references, resolve, save_trained
+    from tagweave.front.training import job_with_checkpoints, resolve, save_trained, training_sources
     from tagweave.training.fit.recipe import learner_settings, template_texts
-    from tagweave.training.fit.task import guessed_task
     from tagweave.training.plan import LOOKUPS, FileReference
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
@@ -161,7 +161,7 @@ def train(
 
     numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
     sizes = [int(each) if each.isdecimal() else each for each in sample.split(",")] if sample is not None else None
-    of_corpora = references([*(corpora or ()), *(source or ())], numbers, sizes, format, covers)
+    of_corpora = training_sources([*(corpora or ()), *(source or ())], numbers, sizes, format, covers)
     own: dict[str, Any] = {
         "target": tuple(of_corpora[: len(corpora or ())]),
         "sources": tuple(of_corpora[len(corpora or ()) :]),
@@ -171,10 +171,7 @@ def train(
         _check_alone({**locals(), **of_plan, **of_method}, "plan" if plan else "like")
         chosen = plan_in(plan) if plan else plan_like(like or "", own["target"], own["sources"], own["dev"], say)
     else:
-        if "task" not in of_plan and corpora:
-            of_plan["task"] = guessed_task(corpora[0], format, say)
-        task = of_plan.get("task", Plan.task)
-        of_plan["templates"] = template_texts(task, preset or (), of_plan.get("templates", ()))
+        of_plan["templates"] = template_texts(of_plan.get("task"), preset or (), of_plan.get("templates", ()))
         of_plan |= {name: tuple(map(FileReference, of_plan[name])) for name in LOOKUPS if name in of_plan}
         settings = learner_settings(of_plan.get("learner", Plan.learner), learner_texts)
         chosen = Plan(**own, **of_plan, method=method, settings=settings, options=of_method)

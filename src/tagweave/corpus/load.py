@@ -155,14 +155,18 @@ def load(
     form, sentences, _ = stream(argument, format)
     nonempty = (sentence for sentence in sentences if sentence.forms)
     confident = map(form.confidence.read, nonempty) if form.confidence else nonempty
-    return assembled(argument, form, confident, unnamed, trained)
+    return assembled(parse_argument(argument), form, confident, unnamed, trained)
 
 
 def assembled(
-    argument: str, form: Format, sentences: Iterable[Sentence], unnamed: str | None = None, trained: Sequence[str] = ()
+    argument: Argument,
+    form: Format,
+    sentences: Iterable[Sentence],
+    unnamed: str | None = None,
+    trained: Sequence[str] = (),
 ) -> Corpus:
     """Return the corpus of the sentences that were read from a file, as `load`."""
-    path, guideline, _ = parse_argument(argument)
+    path, guideline, _ = argument
     outline = _Outline(path, {COVERED: None} if guideline is not None else {"guideline": None, COVERED: None})
     kept: Iterable[Sentence] = tuple(outline.over(sentences))
     guideline, layer = _guideline_and_layer(argument, form, outline, unnamed, trained)
@@ -197,10 +201,10 @@ def _with_own_layer(sentences: Iterable[Sentence], layer: str, guideline: str) -
 
 
 def _guideline_and_layer(
-    argument: str, form: Format, outline: _Outline, unnamed: str | None, trained: Sequence[str]
+    argument: Argument, form: Format, outline: _Outline, unnamed: str | None, trained: Sequence[str]
 ) -> tuple[str, str]:
     """Return the guideline of a file, and its layer in the file, by the rules of `load`."""
-    path, guideline, layer = parse_argument(argument)
+    path, guideline, layer = argument
     names, first = outline.names, outline.first
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)

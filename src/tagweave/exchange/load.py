@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,12 @@ from tagweave.corpus import load as files
 from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.characters import printable
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.files import LONGEST, STANDARD_STREAM, opened
+from tagweave.corpus.files import LONGEST, opened
 from tagweave.corpus.formats import columns
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.formats.registry import format_of_name
-from tagweave.corpus.load import CorpusStream, parse_argument
+from tagweave.corpus.load import Argument, CorpusStream, parse_argument
+from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, ExchangeError, shortened
 
 if TYPE_CHECKING:
@@ -123,52 +125,92 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             yield value
 
 
+class SourceFile:
+    """A corpus file, or the export of an annotation tool: opened and recognised once, and read as far as is asked for.
+
+    Attributes:
+        argument: the parts of the argument that names it.
+        format: the format of its sentences.
+        note: how it was recognised; "" where its name or the user names the format.
+        told: the decisions about answers of a language model.
+
+    Raises:
+        CorpusError: an unknown format, a file that is none of text, or an export that leaves something to choose.
+        OSError: the file cannot be read.
+    """
+
+    def __init__(self, argument: str, format: str | None = None, labels: ModelLabels | None = None) -> None:  # noqa: A002
+        self.argument = parse_argument(argument)
+        self.told: list[str] = []
+        export = _export(self.argument, format)
+        self._is_export = export is not None
+        if export is None:
+            self.format, sentences, self.note = files.stream(argument, format, labels)
+        else:
+            sentences = iter(export.sentences(self.told.append))
+            how = "answers of a language model" if export.tool == "answers" else f"an export of {export.tool}"
+            self.format = columns.FORMAT
+            self.note = f"read as {how}{''.join(f' ({line})' for line in self.told)}"
+        self._sentences: list[Sentence] = []
+        self.sentences = sentences
+        """Those that have not been read yet."""
+
+    def corpus(
+        self,
+        unnamed: str | None = None,
+        trained: Sequence[str] = (),
+        layer: str | None = None,
+        limit: int | None = None,
+    ) -> Corpus:
+        """Return the corpus of the file as `corpus.load.load`.
+
+        Args:
+            unnamed, trained: as in `load`.
+            layer: the layer of the corpus if the argument names none.
+            limit: how many of the first sentences are read; `None`: all.
+
+        Raises CorpusError as `load`.
+        """
+        argument = self.argument._replace(layer=self.argument.layer or layer)
+        wanted = None if limit is None else max(0, limit - len(self._sentences))
+        self._sentences += islice((sentence for sentence in self.sentences if sentence.forms), wanted)
+        sentences: Iterable[Sentence] = self._sentences[:limit]
+        if self.format.confidence and not self._is_export:
+            sentences = map(self.format.confidence.read, sentences)
+        return files.assembled(argument, self.format, sentences, unnamed, trained)
+
+    def reading(self, layer: str) -> str:
+        """Say in one line how the file is read: its format, columns and first row, and the layer."""
+        how = f"{self.argument.path} is {self.note or f'read as {self.format.name}'}"
+        if not self._sentences:
+            return how
+        first = self._sentences[0]
+        row = {"form": first.forms[0], **{name: texts[0] for name, texts in first.columns.items()}}
+        row |= {name: format_candidates(labels[0]) if labels[0] else "_" for name, labels in first.layers.items()}
+        row |= {name: str(heads[0][0].head) if heads[0] else "_" for name, heads in first.heads.items()}
+        cells = " ".join(f"{name}={shortened(cell or '_', _CELL)}" for name, cell in row.items())
+        learned = f"layer {layer}" if layer else "the words alone"
+        return printable(f"{how}, {learned}; first row: {shortened(cells, _ROW)}")
+
+
 def load(
     argument: str,
     format: str | None = None,  # noqa: A002
     unnamed: str | None = None,
     trained: Sequence[str] = (),
-    tell: Callable[[str], None] = lambda line: None,
 ) -> Corpus:
-    """Load a corpus as `corpus.load.load`, or the export of an annotation tool as `tagweave import`.
-
-    `tell` receives the decisions about answers of a language model.
-    """
-    if (export := _export(argument, format)) is None:
-        return files.load(argument, format, unnamed, trained)
-    return files.assembled(argument, columns.FORMAT, export.sentences(tell), unnamed, trained)
+    """Load a corpus as `corpus.load.load`, or the export of an annotation tool as `tagweave import`."""
+    return SourceFile(argument, format).corpus(unnamed, trained)
 
 
 def stream(argument: str, format: str | None = None, labels: ModelLabels | None = None) -> CorpusStream:  # noqa: A002
     """Open a file as `corpus.load.stream`, or an export as `load`."""
-    if (export := _export(argument, format)) is None:
-        return files.stream(argument, format, labels)
-    told: list[str] = []
-    read = export.sentences(told.append)
-    how = "answers of a language model" if export.tool == "answers" else f"an export of {export.tool}"
-    return CorpusStream(columns.FORMAT, iter(read), f"read as {how}{''.join(f' ({line})' for line in told)}")
+    file = SourceFile(argument, format, labels)
+    return CorpusStream(file.format, file.sentences, file.note)
 
 
-def reading(argument: str, layer: str, format: str | None = None) -> str:  # noqa: A002
-    """Say in one line how a file is read: its format, columns and first row, and the layer."""
-    path = parse_argument(argument).path
-    if path == STANDARD_STREAM or (Path(path).exists() and not Path(path).is_file()):
-        return ""  # it can be read only once
-    form, sentences, note = stream(argument, format)
-    first = next((sentence for sentence in sentences if sentence.forms), None)
-    how = f"{path} is {note or f'read as {form.name}'}"
-    if first is None:
-        return how
-    row = {"form": first.forms[0], **{name: texts[0] for name, texts in first.columns.items()}}
-    row |= {name: format_candidates(layer[0]) if layer[0] else "_" for name, layer in first.layers.items()}
-    row |= {name: str(heads[0][0].head) if heads[0] else "_" for name, heads in first.heads.items()}
-    cells = " ".join(f"{name}={shortened(cell or '_', _CELL)}" for name, cell in row.items())
-    learned = f"layer {layer}" if layer else "the words alone"
-    return printable(f"{how}, {learned}; first row: {shortened(cells, _ROW)}")
-
-
-def _export(argument: str, format: str | None) -> Export | None:  # noqa: A002
-    path, _, layer = parse_argument(argument)
+def _export(argument: Argument, format: str | None) -> Export | None:  # noqa: A002
+    path, _, layer = argument
     tool = None if format or format_of_name(path) else recognized(path)
     if tool is None:
         return None

@@ -24,11 +24,12 @@ from tagweave.structures import STRUCTURES, TREE
 from tagweave.training.cascades import label_errors
 from tagweave.training.cascades.head_errors import HeadJudge
 from tagweave.training.cascades.incomplete import leaves_out_spans, ratio_of_complete
-from tagweave.training.corpora import of_corpus
+from tagweave.training.corpora import loaded
 from tagweave.training.fit.recipe import EntityRatio, Recipe
 from tagweave.training.fit.task import Task, guessed_task
 from tagweave.training.methods import check_known
-from tagweave.training.plan import Plan
+from tagweave.training.plan import Plan, Source
+from tagweave.training.resolve import checked
 from tagweave.version import __version__
 
 if TYPE_CHECKING:
@@ -244,10 +245,10 @@ def check(
     if rounds is not None and rounds < 1:
         raise PlanError(f"found `rounds={rounds}`, expected 1 or more")
     corpus = corpus_of(corpus)
-    task = task or guessed_task(corpus, None, tell)
+    task = task or guessed_task(corpus, tell)
     check_known("task", task, tuple(STRUCTURES))
-    prepared = of_corpus(corpus, task).corpus
-    recipe = Recipe.of_plan(Plan((), task=task, seed=seed, threads=threads))
+    prepared = loaded(Source(corpus.path, weight=corpus.weight), corpus, task).corpus
+    recipe = Recipe.of_plan(checked(Plan(seed=seed, threads=threads), task))
     if task == SPANS and leaves_out_spans([(prepared, prepared.guideline)]):
         ratio, count = ratio_of_complete([prepared])
         if not count:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.describe import describe as corpus_counts
-from tagweave.exchange.load import load, reading
+from tagweave.exchange.load import SourceFile
 from tagweave.exchange.tokenization import Tokenization
 from tagweave.models import storage
 from tagweave.models.hub import PREFIX, model_file
@@ -33,8 +33,9 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
         return describe_model(argument)
     from tagweave.training.inspection import suspicions  # who only asks `is_model` needs no training
 
-    corpus = load(argument, format)
-    how = {"reading": reading(argument, corpus.layer, format), "warnings": [*suspicions(corpus)]}
+    file = SourceFile(argument, format)
+    corpus = file.corpus()
+    how = {"reading": file.reading(corpus.layer), "warnings": [*suspicions(corpus)]}
     return {**describe_corpus(corpus), **how}
 
 

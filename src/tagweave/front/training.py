@@ -27,12 +27,11 @@ from tagweave.learning.run import Callback, Iteration, Run, Schedule, callback_o
 from tagweave.options import declared, taking
 from tagweave.streams import Tell, say
 from tagweave.structures import STRUCTURES
-from tagweave.training.corpora import CorpusFile, of_corpus, read_corpus
-from tagweave.training.fit.task import guessed_task
+from tagweave.training.corpora import opened
 from tagweave.training.job import Job, Training
 from tagweave.training.methods import METHODS, check_known, read_plan
-from tagweave.training.plan import LOOKUPS, FileReference, Plan, Source
-from tagweave.training.resolve import Corpora, job_of
+from tagweave.training.plan import LOOKUPS, FileReference, Plan, ResolvedPlan, Source
+from tagweave.training.resolve import job_of
 from tagweave.training.retraining import plan_in
 from tagweave.training.train import save_training
 from tagweave.training.train import train as carry_out
@@ -102,22 +101,19 @@ def train(
     fields_of_plan = _fields(options)
 
     shown, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
-    if task is None:
-        task = guessed_task(targets[0], None, tell)
-    files = [_file(each, task) for each in (*targets, *others)]
-    corpora = Corpora(files, None if dev is None else _file(dev, task))
-    found = references(corpora.training, weights, sample, covers=covers)
-    plan = Plan(
-        tuple(found[: len(targets)]),
-        tuple(found[len(targets) :]),
-        None if corpora.dev is None else _reference(corpora.dev),
-        task,
-        method=method,
-        **fields_of_plan,
-    )
+    named = training_sources([*targets, *others], weights, sample, covers=covers)
+    target_sources, other_sources = named[: len(targets)], named[len(targets) :]
+    dev_source = None if dev is None else _source_of(dev)
+    plan = Plan(tuple(target_sources), tuple(other_sources), dev_source, task, method=method, **fields_of_plan)
     run = Run(callback=shown, tell=tell)
     run = run if cancel is None else replace(run, cancel=cancel)
-    training = carry_out(job_of(plan, run, _as_referred(corpora, found)))
+    given_corpora = [*targets, *others, *([] if dev is None else [dev])]
+    sources_in_order = [*named, *([dev_source] if dev_source else [])]
+    opened_sources = [
+        corpus if isinstance(corpus, Corpus) else opened(source)
+        for corpus, source in zip(given_corpora, sources_in_order, strict=True)
+    ]
+    training = carry_out(job_of(plan, run, opened_sources))
     if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)
@@ -145,25 +141,14 @@ def _source(given: Given) -> Corpus | str:
     return fspath(given) if is_path else corpus_of(given)  # type: ignore[arg-type]
 
 
-def _file(corpus: Corpus | str, task: str) -> CorpusFile:
-    return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(corpus, task, None)
-
-
-def _as_referred(corpora: Corpora, found: Sequence[Source]) -> Corpora:
-    """Give corpora the weights and covered labels of their references."""
-    pairs = zip(corpora.training, found, strict=True)
-    training = [replace(f, corpus=replace(f.corpus.covering(r.covers), weight=r.weight)) for f, r in pairs]
-    return replace(corpora, training=training)
-
-
-def references(
-    corpora: Sequence[str | CorpusFile],
+def training_sources(
+    corpora: Sequence[str | Corpus],
     weights: Sequence[float] | None,
     sample: Sequence[int | str] | None,
     format: str | None = None,  # noqa: A002
     covers: Sequence[str | Sequence[str] | None] | None = None,
 ) -> list[Source]:
-    """Refer to training corpora, with the weight, sample and covered labels of each.
+    """Return training corpora as sources of a plan, with the weight, sample and covered labels of each.
 
     Raises PlanError unless there is one value for each.
     """
@@ -173,18 +158,18 @@ def references(
         if values is not None and len(values) != len(corpora):
             what = "values" if name == "covers" else "numbers"
             raise PlanError(f"found {len(values)} {what} as {name}, expected {len(corpora)}, one for each corpus")
-    found = [_reference(each, format) for each in corpora]
-    sizes: Sequence[Any] = sample or [None] * len(found)
-    types = map(covers_of, covers) if covers else [each.covers for each in found]
-    rows = zip(found, weights or [each.weight for each in found], sizes, types, strict=True)
-    return [replace(reference, weight=weight, sample=size, covers=own) for reference, weight, size, own in rows]
+    plain = [_source_of(corpus, format) for corpus in corpora]
+    sizes: Sequence[Any] = sample or [None] * len(plain)
+    covered = map(covers_of, covers) if covers else [source.covers for source in plain]
+    rows = zip(plain, weights or [source.weight for source in plain], sizes, covered, strict=True)
+    return [replace(source, weight=weight, sample=size, covers=labels) for source, weight, size, labels in rows]
 
 
-def _reference(corpus: str | CorpusFile, format: str | None = None) -> Source:  # noqa: A002
+def _source_of(corpus: str | Corpus, format: str | None = None) -> Source:  # noqa: A002
+    """Return the source of a plan that a file argument names, or that is a corpus in memory."""
     if isinstance(corpus, str):
         return Source.of(corpus, format)
-    own = corpus.corpus
-    return Source(own.path, weight=own.weight, covers=own.covered if corpus.is_in_memory else None)
+    return Source(corpus.path, weight=corpus.weight, covers=corpus.covered)
 
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,8 +187,11 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "options": {name: value for name, value in options.items() if name not in of_plan}}
 
 
-def resolve(plan: Plan, tell: Tell = say) -> Plan:
-    """Fill in a plan: digests of its files, the method, and its options. Raises PlanError, CorpusError, OSError."""
+def resolve(plan: Plan, tell: Tell = say) -> ResolvedPlan:
+    """Fill in a plan: the task, digests of its files, the method, and its options.
+
+    Raises PlanError, CorpusError, OSError.
+    """
     return job_of(plan, Run(tell=tell)).plan
 
 

@@ -22,7 +22,7 @@ from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import CorpusError
-from tagweave.exchange.load import load, stream
+from tagweave.exchange.load import SourceFile, stream
 from tagweave.labels.transition_scheme import split_label
 
 if TYPE_CHECKING:
@@ -165,9 +165,9 @@ def _of_files(
     notes: list[str] = []
     for argument in [*arguments, *([gold] if gold else [])]:
         path, name, layer = parse_argument(argument)
-        told: list[str] = []
-        corpus = load(argument, format, tell=told.append)
-        notes += (f"{path}: {line}" for line in told)
+        file = SourceFile(argument, format)
+        corpus = file.corpus()
+        notes += (f"{path}: {line}" for line in file.told)
         alike = alike_layers(corpus) if may_be_layers and layer is None else ()
         if len(alike) > 1:
             if len(arguments) == 1 and _GOLD not in alike:

@@ -9,29 +9,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus import gazetteer
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, digest
 from tagweave.corpus.formats.conllu import HEAD
 from tagweave.corpus.formats.registry import layer_names
-from tagweave.corpus.load import parse_argument
 from tagweave.errors import CorpusError, PlanError
-from tagweave.exchange.load import load, reading
+from tagweave.exchange.load import SourceFile
 from tagweave.features.arc_templates import of_fit_length
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.subwords import Subwords
 from tagweave.features.word_vectors import WordVectors
 from tagweave.harvest import clusters, lexicon
 from tagweave.labels import OF_CHARACTERS, OF_WORDS, PARSE
-from tagweave.training.plan import LOOKUPS, STATIC, FileReference
+from tagweave.training.plan import STATIC, FileReference, ResolvedPlan, Source
 
 if TYPE_CHECKING:
-    from tagweave.corpus.corpus import Corpus, Covers
     from tagweave.corpus.sentence import Sentence
-    from tagweave.training.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class TrainingData:
         notes: lines for the user about guidelines and method.
     """
 
-    files: tuple[CorpusFile, ...]
+    files: tuple[LoadedSource, ...]
     own: int = 1
     is_asked_for: bool = False
     notes: tuple[str, ...] = ()
@@ -91,17 +89,19 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class LookupFiles:
-    """What features look up. `references`: the files by field of the plan, with digests and sizes."""
+    """What features look up, and the files that it is from, with digests and sizes."""
 
     lookups: Lookups = NOTHING
-    references: Mapping[str, tuple[FileReference, ...]] = field(default_factory=dict)
+    lexicons: tuple[FileReference, ...] = ()
+    gazetteers: tuple[FileReference, ...] = ()
+    clusters: tuple[FileReference, ...] = ()
 
     @property
     def digests(self) -> tuple[str, ...]:
-        return tuple(each.sha256 for name in LOOKUPS for each in self.references.get(name, ()))
+        return tuple(file.sha256 for file in (*self.lexicons, *self.gazetteers, *self.clusters))
 
 
-def read_lookups(plan: Plan) -> LookupFiles:
+def read_lookups(plan: ResolvedPlan) -> LookupFiles:
     """Load the files that a plan names for features."""
     if plan.lexicons and plan.task not in OF_CHARACTERS:
         expected = "segment or segtag: its words are of characters"
@@ -120,7 +120,7 @@ def read_lookups(plan: Plan) -> LookupFiles:
     paths = {word: bits for each in read_clusters for word, bits in zip(each.words, each.paths, strict=True)}
     subwords = _encoder(plan.folder) if plan.folder else None
     lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths, subwords=subwords)
-    return LookupFiles(lookups, {"lexicons": of_lexicons, "gazetteers": of_gazetteers, "clusters": of_clusters})
+    return LookupFiles(lookups, of_lexicons, of_gazetteers, of_clusters)
 
 
 def _encoder(folder: str) -> Subwords:
@@ -144,12 +144,23 @@ _OF_CHARACTERS = "segmentation"
 _IN_MEMORY = "memory:"
 """How the digest of a corpus without a file begins."""
 
+OpenedSource = SourceFile | Corpus
+"""What a source is read from: its file, which is opened once, or a corpus in memory."""
+
 
 @dataclass(frozen=True)
-class CorpusFile:
-    """A corpus, the argument that named it and the SHA-256 digest of its file. `note`: how the file was read, or ""."""
+class LoadedSource:
+    """A source and its corpus, for one task.
 
-    argument: str
+    Attributes:
+        source: the source, as a plan names it.
+        corpus: its sentences, with its weight and covered labels.
+        sha256: the digest of its file.
+        too_long: how many trees are left out, since they have too many tokens.
+        note: how the file was read, or "".
+    """
+
+    source: Source
     corpus: Corpus
     sha256: str
     too_long: int = 0
@@ -160,68 +171,78 @@ class CorpusFile:
         return self.corpus.guideline
 
     @property
-    def is_in_memory(self) -> bool:
-        return self.sha256.startswith(_IN_MEMORY)
-
-    @property
     def is_named(self) -> bool:
         """Whether the argument or the file names the guideline; if not, its name is a layer of the format."""
-        return parse_argument(self.argument).guideline is not None or self.guideline not in layer_names()
+        return self.source.guideline is not None or self.guideline not in layer_names()
 
-    def called(self, guideline: str) -> CorpusFile:
+    @property
+    def resolved(self) -> Source:
+        """The source with what its file tells."""
+        corpus = self.corpus
+        return replace(self.source, path=corpus.path, sha256=self.sha256, size=len(corpus), guideline=self.guideline)
+
+    def called(self, guideline: str) -> LoadedSource:
+        """Return the source with its guideline under another name."""
         corpus = replace(
             self.corpus.map(lambda sentence: _renamed(sentence, self.guideline, guideline)), guideline=guideline
         )
         return replace(self, corpus=corpus)
 
 
-def read_corpus(
-    argument: str,
-    task: str,
-    format: str | None,  # noqa: A002
-    weight: float = 1.0,
-    covers: Covers | None = None,
-) -> CorpusFile:
-    """Load a corpus for training or development. For the task parse, load trees and leave out sentences too long.
-
-    If the argument names a layer of labels, no other layer of the file is evidence.
-    """
-    _check_is_file(argument)
-    if task == PARSE:
-        corpus = load(argument if parse_argument(argument).layer else f"{argument}#{HEAD}", format)
-        kept = of_fit_length(corpus.sentences)
-        file = CorpusFile(argument, corpus.with_sentences(kept), digest(corpus.path), len(corpus) - len(kept))
-    else:
-        corpus = load(argument, format, None if task in OF_WORDS else _OF_CHARACTERS)
-        if parse_argument(argument).layer is not None and corpus.unit == "word":
-            own = corpus.guideline
-            corpus = corpus.map(lambda sentence: sentence.with_layers_of([own]))
-        if task == "segment":  # the words are the same whatever layer labels them
-            corpus = replace(corpus, layer="")
-        file = CorpusFile(argument, corpus, digest(corpus.path))
-    note = reading(argument, file.corpus.layer, format)
-    return replace(file, corpus=replace(file.corpus.covering(covers), weight=weight), note=note)
-
-
-def _check_is_file(argument: str) -> None:
-    if parse_argument(argument).path == STANDARD_STREAM:
+def opened(source: Source) -> SourceFile:
+    """Open the file of a source. Raises PlanError for standard input; CorpusError, OSError as `SourceFile`."""
+    if source.path == STANDARD_STREAM:
         raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
+    return SourceFile(source.argument, source.format)
 
 
-def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
-    """Return a corpus in memory, as `read_corpus` would return it; its digest covers its sentences."""
+def loaded(source: Source, read_from: OpenedSource, task: str) -> LoadedSource:
+    """Load a source for training or development. For the task parse, load trees and leave out sentences too long.
+
+    If the source names a layer of labels, no other layer of its file is evidence. The digest of a corpus in memory
+    covers its sentences.
+    """
+    if isinstance(read_from, Corpus):
+        corpus, sha256, note = _suited(read_from, task), _digest_in_memory(read_from), ""
+    else:
+        corpus = _corpus_of_file(read_from, task)
+        sha256, note = digest(corpus.path), read_from.reading(corpus.layer)
+    too_long = 0
+    if task == PARSE:
+        kept = of_fit_length(corpus.sentences)
+        too_long = len(corpus) - len(kept)
+        corpus = corpus.with_sentences(kept)
+    corpus = replace(corpus.covering(source.covers), weight=source.weight)
+    return LoadedSource(source, corpus, sha256, too_long, note)
+
+
+def _corpus_of_file(file: SourceFile, task: str) -> Corpus:
+    if task == PARSE:
+        return file.corpus(layer=HEAD)
+    corpus = file.corpus(None if task in OF_WORDS else _OF_CHARACTERS)
+    if file.argument.layer is not None and corpus.unit == "word":
+        layers = [corpus.guideline]
+        corpus = corpus.map(lambda sentence: sentence.with_layers_of(layers))
+    # the words are the same whatever layer labels them
+    return replace(corpus, layer="") if task == "segment" else corpus
+
+
+def _suited(corpus: Corpus, task: str) -> Corpus:
+    """Return a corpus in memory as the corpus of a file would be for a task."""
+    if task == PARSE:
+        is_tree = any(corpus.guideline in sentence.heads for sentence in corpus)
+        return corpus if is_tree else _by_heads(corpus)
+    if task not in OF_WORDS and corpus.guideline in layer_names():
+        renamed = corpus.map(lambda sentence: _renamed(sentence, corpus.guideline, _OF_CHARACTERS))
+        corpus = replace(renamed, guideline=_OF_CHARACTERS)
+    return replace(corpus, layer="") if task == "segment" else corpus
+
+
+def _digest_in_memory(corpus: Corpus) -> str:
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
     for sentence in corpus:
         content.update(repr((sentence.forms, sentence.layers, sentence.heads, sentence.columns)).encode())
-    file = CorpusFile(corpus.path, corpus, f"{_IN_MEMORY}{content.hexdigest()}")
-    if task == PARSE:
-        is_tree = any(corpus.guideline in sentence.heads for sentence in corpus)
-        trees = corpus if is_tree else _by_heads(corpus)
-        kept = of_fit_length(trees.sentences)
-        return replace(file, corpus=trees.with_sentences(kept), too_long=len(corpus) - len(kept))
-    if task not in OF_WORDS and not file.is_named:
-        file = file.called(_OF_CHARACTERS)
-    return replace(file, corpus=replace(file.corpus, layer="")) if task == "segment" else file
+    return f"{_IN_MEMORY}{content.hexdigest()}"
 
 
 def _by_heads(corpus: Corpus) -> Corpus:
@@ -237,10 +258,13 @@ def _by_heads(corpus: Corpus) -> Corpus:
     return replace(renamed.map(lambda sentence: _renamed(sentence, HEAD, own)), layer=HEAD)
 
 
-def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:
+def run_identity(
+    files: Sequence[LoadedSource], dev: LoadedSource | None, recipe: dict[str, Any], *settings: Any
+) -> str:
     """A digest of everything that influences the weights of an iteration: corpora, dev data, recipe, settings."""
     corpora = [[file.sha256, file.guideline, file.corpus.weight] for file in files]
-    text = json.dumps([corpora, dev and [dev.sha256, dev.argument, dev.guideline], recipe, settings], sort_keys=True)
+    development = dev and [dev.sha256, dev.source.argument, dev.guideline]
+    text = json.dumps([corpora, development, recipe, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

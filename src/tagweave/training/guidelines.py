@@ -25,7 +25,7 @@ from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.arc_templates import LONGEST
 from tagweave.labels import OF_WORDS, PARSE
 from tagweave.training.cascades.incomplete import is_complete
-from tagweave.training.corpora import CorpusFile, TrainingData
+from tagweave.training.corpora import LoadedSource, TrainingData
 from tagweave.training.fit.task import TASKS, label_counts
 from tagweave.training.fit.tree_problem import tag_layers
 from tagweave.training.inspection import others
@@ -40,8 +40,8 @@ _HOW = "corpora can be named: GUIDELINE=FILE"
 
 
 def training_data(
-    training: Sequence[CorpusFile],
-    sources: Sequence[CorpusFile],
+    training: Sequence[LoadedSource],
+    sources: Sequence[LoadedSource],
     method: str | None,
     usual: str = COUPLED,
     alone: str = SINGLE,
@@ -74,7 +74,7 @@ def training_data(
     return replace(data, notes=_notes(data, training, sources, method, chosen)), METHODS[chosen]
 
 
-def development_data(data: TrainingData, method: Method, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
+def development_data(data: TrainingData, method: Method, dev: LoadedSource, training: LoadedSource) -> LoadedSource:
     """Development data with a guideline of the model; if they name none, it is the target."""
     known = data.guidelines if method.name in (AUTO, COUPLED) else (data.target,)
     if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
@@ -91,7 +91,7 @@ def development_data(data: TrainingData, method: Method, dev: CorpusFile, traini
     raise PlanError(f"{path}: found development data of {own}{beside}, expected {expected}")
 
 
-def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> bool:
+def _is_foreign(source: LoadedSource, target: LoadedSource, method: str | None) -> bool:
     """Return whether a source follows another guideline than the target's."""
     if source.guideline != target.guideline:
         return True
@@ -123,8 +123,8 @@ def _tags(corpus: Corpus) -> Counter[str]:
 
 
 def _with_distinct_names(
-    training: Sequence[CorpusFile], sources: Sequence[CorpusFile], foreign: Sequence[bool]
-) -> tuple[CorpusFile, ...]:
+    training: Sequence[LoadedSource], sources: Sequence[LoadedSource], foreign: Sequence[bool]
+) -> tuple[LoadedSource, ...]:
     """The files with distinct names of guidelines: `target` and `source` if the files give both the same name."""
     own = training[0].guideline
     if not any(other and source.guideline == own for source, other in zip(sources, foreign, strict=True)):
@@ -137,7 +137,11 @@ def _with_distinct_names(
 
 
 def _notes(
-    data: TrainingData, training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None, chosen: str
+    data: TrainingData,
+    training: Sequence[LoadedSource],
+    sources: Sequence[LoadedSource],
+    method: str | None,
+    chosen: str,
 ) -> tuple[str, ...]:
     """Return notes on the guidelines, and on the chosen method if the user named none."""
     own, notes = training[0], []
@@ -160,7 +164,7 @@ def _notes(
     return tuple(notes)
 
 
-def _strange_labels(source: CorpusFile, target: CorpusFile) -> str:
+def _strange_labels(source: LoadedSource, target: LoadedSource) -> str:
     """Say which labels a source has that the target lacks; "" if they are few, or `covers` tells why."""
     found, known = _tags(source.corpus), _tags(target.corpus)
     strange, share = others(found, known)
@@ -169,17 +173,17 @@ def _strange_labels(source: CorpusFile, target: CorpusFile) -> str:
         return ""
     return (
         f", which has no label {strange}, {100 * share:.0f} % of its labels; it is another guideline with"
-        f" `sources=NAME={source.argument or 'FILE'}`"
+        f" `sources=NAME={source.source.argument or 'FILE'}`"
     )
 
 
-def left_out(files: Sequence[CorpusFile]) -> list[str]:
+def left_out(files: Sequence[LoadedSource]) -> list[str]:
     """Lines about sentences that are left out of training."""
     why = f"they have more than {LONGEST:,} tokens"
     return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
 
 
-def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> PlanError:
+def _other_guideline(file: LoadedSource, target: LoadedSource, where: str) -> PlanError:
     problem = f"{file.corpus.path}: found the guideline {file.guideline!r}"
     return PlanError(f"{problem}, expected {target.guideline!r} as in {target.corpus.path}{where}")
 

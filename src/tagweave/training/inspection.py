@@ -30,7 +30,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import OF_CHARACTERS, SPANS
-from tagweave.training.corpora import CorpusFile, TrainingData
+from tagweave.training.corpora import LoadedSource, TrainingData
 from tagweave.training.fit.task import label_counts
 
 SEGMENT = "segment"
@@ -50,7 +50,7 @@ _PLACES = re.compile(r"[BIES]-.+|O")
 
 
 def inspection(
-    data: TrainingData, dev: CorpusFile | None, task: str, gaps: Gaps | None = None, told: Container[int] = ()
+    data: TrainingData, dev: LoadedSource | None, task: str, gaps: Gaps | None = None, told: Container[int] = ()
 ) -> Iterator[str]:
     """Yield warnings and notes about the corpora of a job; a plan says what the corpora of the numbers `told` cover."""
     files = [*data.files, *([dev] if dev else [])]
@@ -171,14 +171,14 @@ def _given_twice(data: TrainingData) -> Iterator[str]:
         known.setdefault(what, path)
 
 
-def _repeated(data: TrainingData, dev: CorpusFile) -> Iterator[str]:
+def _repeated(data: TrainingData, dev: LoadedSource) -> Iterator[str]:
     """Yield a warning if many sentences of the development data are training data, too."""
     own = [file for file in data.files if file.guideline == dev.guideline]
     for file in own:
         if file.sha256 == dev.sha256:
             raise PlanError(
-                f"{dev.argument}: found TRAIN itself as development data, expected other sentences: scores on what was"
-                " learned say nothing (training needs no `dev`)"
+                f"{dev.source.argument}: found TRAIN itself as development data, expected other sentences: scores on"
+                " what was learned say nothing (training needs no `dev`)"
             )
     known = {"".join(sentence.forms) for file in own for sentence in file.corpus}
     texts = ["".join(each.forms) for each in dev.corpus if len(each) >= _TEXT[dev.corpus.unit]]
@@ -190,7 +190,7 @@ def _repeated(data: TrainingData, dev: CorpusFile) -> Iterator[str]:
         )
 
 
-def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> Iterator[str]:
+def unknown_labels(data: TrainingData, dev: LoadedSource, task: str = "tag") -> Iterator[str]:
     """Yield a line if many positions of development data have labels that no corpus of their guideline has.
 
     A model of spans has `O` and every letter for each type of its corpora, whether they occur or not.
@@ -204,7 +204,7 @@ def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> It
         yield f"warning: {dev.corpus.path}: {lacking}: {unknown}"
 
 
-def _missing_labels(data: TrainingData, dev: CorpusFile, task: str) -> Iterator[str]:
+def _missing_labels(data: TrainingData, dev: LoadedSource, task: str) -> Iterator[str]:
     """Yield a line if labels that are frequent in TRAIN do not occur in the development data."""
     own = _of_guideline(data, dev)
     found, known = sum((_counts(each, task) for each in own), Counter[str]()), _known([dev.corpus], task)
@@ -265,7 +265,7 @@ def uncovered_types(corpora: Sequence[SpanCounts]) -> Iterator[str]:
         )
 
 
-def _of_guideline(data: TrainingData, dev: CorpusFile) -> list[Corpus]:
+def _of_guideline(data: TrainingData, dev: LoadedSource) -> list[Corpus]:
     return [corpus for corpus in data.corpora if corpus.guideline == dev.guideline]
 
 

@@ -6,16 +6,15 @@ This module imports nothing that takes long, since the command line is made from
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.errors import CorpusError
 from tagweave.labels import PARSE, SPANS
 from tagweave.learning.run import Run
-from tagweave.options import Validated
 from tagweave.structures import TREE
-from tagweave.training.plan import LOOKUPS, Plan
+from tagweave.training.plan import LOOKUPS, Options, ResolvedPlan
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -30,32 +29,6 @@ _FEW_SAMPLED_TOKENS = 50_000  # of methods that sample large sources, of which e
 _FEW_SAMPLED_TOKENS_OF_WORDS = 100_000
 
 MethodOptions = TypeVar("MethodOptions", bound="Options")
-
-
-@dataclass(frozen=True)
-class Options(Validated):
-    """The options of a method; a method with options has a class of its own."""
-
-    def chosen(self) -> dict[str, Any]:
-        """Return the options that differ from their defaults."""
-        defaults = asdict(type(self)())
-        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
-
-    def check_files(self) -> None:
-        """Raise if a file that an option names cannot be read: before minutes of loading corpora."""
-
-    def for_task(self, task: str) -> Self:
-        """Return the options with defaults that depend on the task filled in."""
-        return self
-
-    @property
-    def why_incomparable(self) -> str:
-        """Why a model with these options is not compared with a plain one; "" if it is."""
-        return ""
-
-    def identity(self) -> dict[str, Any]:
-        """Return the options that influence which weights an iteration reaches."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -94,10 +67,10 @@ class Job:
         guided: the model that looks at the labels of one of the sources, if there is one.
         race: the scores of the race that decided on the method.
         is_trial: whether the model only shows in a race what its method is worth.
-        train: carries out a job that is a step of this one, with its own race and comparison.
+        train: carries out a job that is a step of this one, by the default method for its task.
     """
 
-    plan: Plan
+    plan: ResolvedPlan
     method: Method
     data: TrainingData
     dev: Corpus | None
@@ -110,8 +83,13 @@ class Job:
     train: Callable[[Job], Training] = _not_under_way
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
-        assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
-        return self.plan.options
+        """Return the options of the method. Raises TypeError if they are not of this class."""
+        options = self.plan.options
+        if not isinstance(options, kind):
+            raise TypeError(
+                f"found {type(options).__name__} with the method {self.method.name}, expected {kind.__name__}"
+            )
+        return options
 
     def with_method(self, method: Method) -> Job:
         """Return the job with a method and its default options; a method for one guideline gets TRAIN alone."""

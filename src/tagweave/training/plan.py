@@ -1,8 +1,8 @@
 """Training plans: what to train, on what and how, as plain data.
 
-A plan holds everything that determines the weights of a model. Every model stores the plan it was trained by, with its
-method, options, templates and corpora filled in, so it can be trained again, on the same corpora or on others. Which
-options there are is known to the methods alone (`methods.typed`).
+A plan holds everything that determines the weights of a model, and may leave choices to the program. Every model stores
+the plan it was trained by, in which nothing is left open (`ResolvedPlan`), so it can be trained again, on the same
+corpora or on others. Which options there are is known to the methods alone (`methods.typed`).
 
 As JSON, a plan is read with every field checked, and the files that it names can be found again.
 """
@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, Self, get_type_hints
 
 from tagweave.corpus.chunk_schemes import Gaps
 from tagweave.corpus.corpus import Covers
@@ -50,7 +50,7 @@ class FileReference:
 
 @dataclass(frozen=True)
 class Source(Validated, FileReference):
-    """A corpus file, with the weight and sample of the corpus in training.
+    """A corpus, by its file, with its weight and sample in training.
 
     Attributes:
         layer: the layer of the file; `None`: the default of its format.
@@ -82,16 +82,43 @@ class Source(Validated, FileReference):
 
     @classmethod
     def of(cls, argument: str, format: str | None = None, weight: float = 1.0) -> Source:  # noqa: A002
-        """Return the reference for `[GUIDELINE=]PATH[#LAYER]`."""
+        """Return the source that `[GUIDELINE=]PATH[#LAYER]` names."""
         from tagweave.corpus.load import parse_argument
 
-        parsed = parse_argument(argument)
-        return cls(parsed.path, "", None, parsed.layer, parsed.guideline, format, weight)
+        path, guideline, layer = parse_argument(argument)
+        return cls(path, layer=layer, guideline=guideline, format=format, weight=weight)
 
     @property
     def argument(self) -> str:
+        """The argument that names it on the command line."""
         name = "" if self.guideline is None else f"{self.guideline}="
         return f"{name}{self.path}" + ("" if self.layer is None else f"#{self.layer}")
+
+
+@dataclass(frozen=True)
+class Options(Validated):
+    """The options of a method; a method with options has a class of its own."""
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults."""
+        defaults = asdict(type(self)())
+        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
+
+    def check_files(self) -> None:
+        """Raise if a file that an option names cannot be read: before minutes of loading corpora."""
+
+    def for_task(self, task: str) -> Self:
+        """Return the options with defaults that depend on the task filled in."""
+        return self
+
+    @property
+    def why_incomparable(self) -> str:
+        """Why a model with these options is not compared with a plain one; "" if it is."""
+        return ""
+
+    def identity(self) -> dict[str, Any]:
+        """Return the options that influence which weights an iteration reaches."""
+        return asdict(self)
 
 
 @described
@@ -102,8 +129,8 @@ class Plan(Validated):
     target: tuple[Source, ...] = option((), "Corpora of the target guideline.")
     sources: tuple[Source, ...] = option((), "Corpora of other guidelines, or more of the target's.")
     dev: Source | None = option(None, "Development corpus: the iteration with the best score is kept.")
-    task: str = option(
-        "tag",
+    task: str | None = option(
+        None,
         "The task of the model; by default tag, or spans if the labels of the first corpus are like B-PER I-PER O.",
         "tag|segment|segtag|spans|parse",
         panel="Corpora",
@@ -201,7 +228,7 @@ class Plan(Validated):
         "How to combine corpora. Default: single; with `sources` of another guideline, and for the task segtag, auto.",
         "NAME",
     )
-    options: Any = None  # of the method: `Options`, or plain values while the method is undecided
+    options: Options | Mapping[str, Any] | None = None  # of the method; plain values while it is undecided
     ratio_corpus: FileReference | None = None  # that which the option `entity_ratio` names, once it has been read
     iterations: int | None = option(
         None, "The maximum number of iterations; by default the learner's, or 100 with `dev`.", "N", 1, flag=True
@@ -240,6 +267,15 @@ class Plan(Validated):
         """Write the plan as JSON, for `tagweave train --plan`."""
         with whole_file(fspath(path)) as part:
             part.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class ResolvedPlan(Plan):
+    """A plan that leaves nothing open but what the corpora decide: its sources have been read."""
+
+    task: str = field(kw_only=True)
+    method: str = field(kw_only=True)
+    options: Options = field(kw_only=True)
 
 
 def plan_of_json(values: object) -> Plan:

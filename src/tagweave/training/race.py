@@ -14,12 +14,11 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.errors import TagweaveError
 from tagweave.labels import SPANS
 from tagweave.structures import CHAIN, STRUCTURES, TREE
-from tagweave.training.corpora import CorpusFile
+from tagweave.training.corpora import LoadedSource
 from tagweave.training.fit.problem import Fitted
 from tagweave.training.job import Job
 from tagweave.training.methods import AUTO, COUPLED, METHODS, RACED, SINGLE, STACKED, TRANSFORM, pipeline, usual
 from tagweave.training.methods.single import SingleOptions
-from tagweave.training.plan import Plan
 
 _ENTRANTS = {CHAIN: (SINGLE, STACKED, COUPLED), TREE: (SINGLE, STACKED, TRANSFORM)}
 """The methods that race, the one that gains the most from all of the sources last. Of chains, `transform` took as long
@@ -31,29 +30,33 @@ _TARGET_TOKENS, _SOURCE_TOKENS, _DEV_TOKENS = 15_000, 40_000, 30_000  # of a rac
 _HELD_OUT = 5  # without development data, every fifth sentence of TRAIN
 
 
-def default_method(plan: Plan, targets: Sequence[Corpus], guidelines: int) -> str:
+def default_method(task: str, targets: Sequence[Corpus], guidelines: int, can_race: bool = True) -> str:
     """Return the default method for corpora of so many guidelines.
 
-    Methods race for several, or for words with tags, unless TRAIN is too small or options name a method.
+    Methods race for several, or for words with tags, unless TRAIN is too small, or the user has chosen options or
+    samples.
     """
-    is_named = plan.options or any(each.sample is not None for each in plan.corpora)
-    can_race = not is_named and sum(map(len, targets)) >= RACED
+    can_race = can_race and sum(map(len, targets)) >= RACED
     if guidelines == 1:
-        return AUTO if can_race and plan.task == pipeline.JOINT else SINGLE
-    return AUTO if can_race else usual(STRUCTURES[plan.task])
+        return AUTO if can_race and task == pipeline.JOINT else SINGLE
+    return AUTO if can_race else usual(STRUCTURES[task])
+
+
+def by_default(job: Job) -> Job:
+    """Return the job with the default method for its task."""
+    can_race = all(source.sample is None for source in job.plan.corpora)
+    name = default_method(job.plan.task, job.data.targets, len(job.data.guidelines), can_race)
+    return job.with_method(METHODS[name])
 
 
 def decided(job: Job) -> Job:
-    """Return the job with the default method if it has none, and with the winner of a race if that is `auto`.
+    """Return the job, with the winner of a race if its method is `auto`.
 
     Development data of another guideline cannot judge a race, and the steps of an entrant do not race themselves.
 
     Raises:
         TagweaveError: no method can train on the corpora.
     """
-    if job.plan.method is None:
-        name = default_method(job.plan, job.data.targets, len(job.data.guidelines))
-        job = job.with_method(METHODS[name])
     if job.method.name != AUTO:
         return job
     if job.is_trial or (job.dev is not None and job.dev.guideline != job.data.target):
@@ -159,7 +162,7 @@ def _small(job: Job) -> Job:
     return replace(job, plan=plan, data=data, dev=dev, run=job.run.aside(schedule), is_trial=True)
 
 
-def _without_held_out(file: CorpusFile) -> CorpusFile:
+def _without_held_out(file: LoadedSource) -> LoadedSource:
     """Return a file without the sentences that judge a race."""
     sentences = (sentence for at, sentence in enumerate(file.corpus) if at % _HELD_OUT)
     return replace(file, corpus=file.corpus.with_sentences(sentences))

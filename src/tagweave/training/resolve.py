@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, get_type_hints
+from dataclasses import fields, replace
+from itertools import chain
+from typing import get_type_hints
 
+from tagweave.corpus.corpus import Corpus
 from tagweave.errors import PlanError, one_of
 from tagweave.learning.run import Run
 from tagweave.options import value_of
 from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.cascades.incomplete import corpus_of
-from tagweave.training.corpora import CorpusFile, read_corpus, read_lookups, run_identity
+from tagweave.training.corpora import OpenedSource, loaded, opened, read_lookups, run_identity
 from tagweave.training.fit.recipe import LEARNERS, Recipe, in_batches, templates_of
+from tagweave.training.fit.task import SENTENCES, guessed_task
 from tagweave.training.guidelines import (
     development_data,
     left_out,
@@ -21,74 +24,89 @@ from tagweave.training.guidelines import (
     without_repeated,
 )
 from tagweave.training.inspection import inspection
-from tagweave.training.job import Job, Method, Options
-from tagweave.training.methods import METHODS, SINGLE, check_known, serving, typed, with_option
-from tagweave.training.plan import Plan, Source
+from tagweave.training.job import Job, Method
+from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, with_option
+from tagweave.training.plan import Options, Plan, ResolvedPlan
 from tagweave.training.race import default_method
 
 LEARNER_OF_NETWORKS = "adamw"
 
 
-@dataclass(frozen=True)
-class Corpora:
-    """The loaded corpora of a plan."""
-
-    training: Sequence[CorpusFile]
-    dev: CorpusFile | None = None
-
-
-def job_of(plan: Plan, run: Run, corpora: Corpora | None = None) -> Job:
+def job_of(plan: Plan, run: Run, sources: Sequence[OpenedSource] | None = None) -> Job:
     """Make the job of a plan.
 
     Args:
         plan: what to train.
         run: the run; its schedule gets the iterations and patience of the plan.
-        corpora: the corpora of the plan, if they have been read already.
+        sources: what the corpora of the plan and its development data are read from, if they have been opened already.
     """
-    plan = checked(plan)
-    lookup_files = read_lookups(plan)
-    corpora = corpora or read(plan)
-    own, files = len(plan.target), list(corpora.training)
-    targets = [each.corpus for each in files[:own]]
-    defaults = [default_method(plan, targets, count) for count in (2, 1)]
-    data, method = training_data(files[:own], files[own:], plan.method, *defaults)
-    data = without_repeated(data, plan.task)
-    dev = development_data(data, method, corpora.dev, files[0]) if corpora.dev else None
-    references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
-    named: dict[str, Any] = {"target": tuple(references[:own]), "sources": tuple(references[own:])}
-    named |= {"dev": _reference(plan.dev, dev) if plan.dev and dev else None, **lookup_files.references}
-    plan = replace(_with_method(plan, method), **named)
-    plan = replace(plan, ratio_corpus=corpus_of(getattr(plan.options, "entity_ratio", None)))
-    _check_sample(plan, method)
+    named = [*plan.corpora, *([plan.dev] if plan.dev else [])]
+    opened_sources = iter(sources or map(opened, named))
+    if (first := next(opened_sources, None)) is None or not plan.target:
+        raise PlanError("found a plan without a training corpus, expected one as `target`")
+    resolved = checked(plan, plan.task or _task_of(first, run))
+    lookup_files = read_lookups(resolved)
+    pairs = zip(named, chain([first], opened_sources), strict=True)
+    files = [loaded(source, opened_source, resolved.task) for source, opened_source in pairs]
+    dev_file = files.pop() if plan.dev else None
+    train_files, count = files[: len(plan.target)], len(plan.target)
+    targets, can_race = [file.corpus for file in train_files], not (plan.options or _samples(plan))
+    defaults = [default_method(resolved.task, targets, guidelines, can_race) for guidelines in (2, 1)]
+    data, method = training_data(train_files, files[count:], plan.method, *defaults)
+    data = without_repeated(data, resolved.task)
+    dev = development_data(data, method, dev_file, files[0]) if dev_file else None
+    options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options or {})
+    read_sources = [file.resolved for file in data.files]
+    resolved = replace(
+        resolved,
+        method=method.name,
+        options=options.for_task(resolved.task),
+        target=tuple(read_sources[:count]),
+        sources=tuple(read_sources[count:]),
+        dev=dev.resolved if dev else None,
+        ratio_corpus=corpus_of(getattr(options, "entity_ratio", None)),
+        lexicons=lookup_files.lexicons,
+        gazetteers=lookup_files.gazetteers,
+        clusters=lookup_files.clusters,
+    )
+    _check_sample(resolved, method)
     every = [*data.files, *([dev] if dev else [])]
     notes = [*data.notes, *left_out(every), *(file.note for file in every if file.note)]
-    told = {number for number, each in enumerate(plan.corpora) if each.covers is not None}
-    for note in [*notes, *inspection(data, dev, plan.task, plan.gaps, told), *overlap_lines(data, method, plan.task)]:
+    told = {number for number, source in enumerate(resolved.corpora) if source.covers is not None}
+    task = resolved.task
+    for note in [*notes, *inspection(data, dev, task, resolved.gaps, told), *overlap_lines(data, method, task)]:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
-    job = Job(plan, method, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
-    identity = run_identity(data.files, dev, *job.identity(), [each.covers for each in plan.corpora])
+    job = Job(resolved, method, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
+    identity = run_identity(data.files, dev, *job.identity(), [source.covers for source in resolved.corpora])
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 
 
-def read(plan: Plan) -> Corpora:
-    """Read the corpora that a plan names."""
-    training = [read_corpus(each.argument, plan.task, each.format, each.weight, each.covers) for each in plan.corpora]
-    dev = plan.dev
-    return Corpora(training, read_corpus(dev.argument, plan.task, dev.format, covers=dev.covers) if dev else None)
+def _task_of(source: OpenedSource, run: Run) -> str:
+    return guessed_task(source if isinstance(source, Corpus) else source.corpus(limit=SENTENCES), run.tell)
 
 
-def checked(plan: Plan) -> Plan:
-    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes."""
-    check_known("task", plan.task, tuple(STRUCTURES))
-    structure = STRUCTURES[plan.task]
+def _samples(plan: Plan) -> bool:
+    return any(source.sample is not None for source in plan.corpora)
+
+
+def checked(plan: Plan, task: str) -> ResolvedPlan:
+    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes.
+
+    A method that the corpora decide is `auto`.
+    """
+    check_known("task", task, tuple(STRUCTURES))
+    structure = STRUCTURES[task]
     check_known("method", plan.method or SINGLE, serving(structure))
     check_known("learner", plan.learner, tuple(LEARNERS))
     plan = _with_learner(plan)
     _check_settings(plan)
     _check_structure(plan, structure)
-    Recipe.of_plan(plan)
-    return replace(plan, options=_options(plan), templates=templates_of(plan))
+    options = _options(plan)
+    values = {field.name: getattr(plan, field.name) for field in fields(Plan)}
+    resolved = ResolvedPlan(**{**values, "task": task, "method": plan.method or AUTO, "options": options})
+    Recipe.of_plan(resolved)
+    return replace(resolved, templates=templates_of(resolved))
 
 
 def _with_learner(plan: Plan) -> Plan:
@@ -131,34 +149,23 @@ def _check_structure(plan: Plan, structure: str) -> None:
         raise PlanError(f"found `{given[0]}` with the task parse, expected it without: it is for tags and words")
 
 
-def _options(plan: Plan) -> Options | Mapping[str, Any]:
-    """Return the options of the method, or checked plain values if the method is undecided."""
-    values: Options | Mapping[str, Any] = plan.options or {}
+def _options(plan: Plan) -> Options:
+    """Return the options of the method, after a check of plain values if the method is undecided."""
+    values = plan.options or {}
     if isinstance(values, Options):
-        values.check_files()
-        return values
-    if plan.method:
-        return _options(replace(plan, options=typed(METHODS[plan.method], values)))
-    for method in METHODS.values():
-        if values.keys() <= {field.name for field in fields(method.options)}:
-            typed(method, values).check_files()
-            break
-    return values
-
-
-def _with_method(plan: Plan, method: Method) -> Plan:
-    """Return the plan with a method and all of its options."""
-    options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options)
-    return replace(plan, method=method.name, options=options.for_task(plan.task))
-
-
-def _reference(reference: Source, file: CorpusFile) -> Source:
-    corpus = file.corpus
-    return replace(reference, path=corpus.path, sha256=file.sha256, size=len(corpus), guideline=file.guideline)
+        options = values
+    elif plan.method:
+        options = typed(METHODS[plan.method], values)
+    else:
+        names = values.keys()
+        suited = (m for m in METHODS.values() if names <= {field.name for field in fields(m.options)})
+        options = next((typed(method, values) for method in suited), Options())
+    options.check_files()
+    return options
 
 
 def _check_sample(plan: Plan, method: Method) -> None:
-    if all(each.sample is None for each in plan.corpora):
+    if not _samples(plan):
         return
     if not method.samples:
         expected = " or ".join(each.name for each in METHODS.values() if each.samples)

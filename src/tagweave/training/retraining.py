@@ -15,10 +15,10 @@ from tagweave.errors import PlanError
 from tagweave.exchange.load import load
 from tagweave.learning.run import Run
 from tagweave.models.storage import describe_model
-from tagweave.training.corpora import of_corpus
+from tagweave.training.corpora import OpenedSource, opened
 from tagweave.training.methods import METHODS, SINGLE, read_plan, with_typed_options
-from tagweave.training.plan import Plan, Source, with_files
-from tagweave.training.resolve import job_of, read
+from tagweave.training.plan import Options, Plan, Source, with_files
+from tagweave.training.resolve import job_of
 from tagweave.training.train import save_training, train
 
 
@@ -83,7 +83,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
     if method.several is None:
         plan = replace(plan, method=None, options=None)
     elif method.several is False and sources:  # leave the method open: the default for several guidelines
-        for name, value in plan.options.chosen().items() if plan.options else ():
+        for name, value in plan.options.chosen().items() if isinstance(plan.options, Options) else ():
             source = sources[0].guideline or sources[0].argument
             tell(f"`{name}={value}` is left out: it is for a model of one guideline, and {source} is another one")
         plan = replace(plan, method=None, options=None)
@@ -94,11 +94,11 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
 
 def train_again(plan: Plan, evidence: Corpus, path: Path, run: Run) -> None:
     """Train by a plan of `again` on its files and on evidence; the model appears under its name when it is complete."""
-    files = read(replace(plan, target=plan.target[:-1]))
-    added = of_corpus(replace(evidence, weight=plan.target[-1].weight), plan.task)
     at = len(plan.target) - 1
-    training = [*files.training[:at], added, *files.training[at:]]
-    save_training(train(job_of(plan, run, replace(files, training=training))), path)
+    files = [*plan.corpora[:at], *plan.corpora[at + 1 :], *([plan.dev] if plan.dev else [])]
+    sources: list[OpenedSource] = [*map(opened, files)]
+    sources.insert(at, evidence)
+    save_training(train(job_of(plan, run, sources)), path)
 
 
 def _in_roles(corpora: Sequence[Source], plan: Plan, tell: Callable[[str], None]) -> tuple[list[Source], list[Source]]:

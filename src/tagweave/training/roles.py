@@ -16,7 +16,7 @@ from tagweave.evaluation.spans import span_scores
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.cascades.guided import fit_guided
-from tagweave.training.corpora import CorpusFile
+from tagweave.training.corpora import LoadedSource
 from tagweave.training.fit.problem import Fitted
 from tagweave.training.job import Job
 from tagweave.training.methods import AUTO, METHODS, RACED, usual
@@ -52,7 +52,7 @@ def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
         return None
     if len(dev) < _PARTS or any(name in each.layers for corpus in (dev, *job.data.corpora) for each in corpus):
         return None
-    file = CorpusFile(plan.dev.argument, dev, plan.dev.sha256)
+    file = LoadedSource(plan.dev, dev, plan.dev.sha256)
     judged = list(_guided(file.called(name).corpus, fitted.model, job))
     tagged = (each for model, held_out in judged for each in ChainPredictor(model).tag(_bare(held_out)))
     scores = span_scores(file.called(name).corpus, judged[0][1].with_sentences(tagged)).spans

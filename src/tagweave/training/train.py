@@ -22,7 +22,7 @@ from tagweave.training.fit.problem import Fitted
 from tagweave.training.job import Job, Training
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan import FileReference, with_names
-from tagweave.training.race import decided
+from tagweave.training.race import by_default, decided
 from tagweave.training.roles import exchanged
 
 PLAIN = "plain"
@@ -46,9 +46,14 @@ def train(job: Job, compare: bool = True) -> Training:
     return _calibrated(training, [(fitted.model, dev)], job.plan.dev)
 
 
+def train_step(job: Job) -> Training:
+    """Carry out a job that is a step of another one, by the default method for its task."""
+    return train(by_default(job))
+
+
 def _train(job: Job, compare: bool) -> Training:
     begin, tell = time.perf_counter(), job.run.tell
-    job = decided(replace(job, train=train))
+    job = decided(replace(job, train=train_step))
     if job.average_seeds > (job.plan.average_seeds or 1):
         seeds = f"the mean of {job.average_seeds} seeds is trained (`average_seeds` gives their number)"
         tell(f"{job.target_tokens:,} tokens are few: {seeds}")

@@ -32,17 +32,19 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from tagweave.errors import PlanError
 from tagweave.evaluation.tables import table_console
 from tagweave.learning.run import SILENCE, Iteration, Run
+from tagweave.training.corpora import opened
 from tagweave.training.job import Job
-from tagweave.training.plan import Plan
+from tagweave.training.plan import Plan, ResolvedPlan
 from tagweave.training.race import decided
-from tagweave.training.resolve import Corpora, job_of, read
-from tagweave.training.train import train
+from tagweave.training.resolve import job_of
+from tagweave.training.train import train, train_step
 from tagweave.tuning.space import Space, check_names
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagweave.training.corpora import CorpusFile
+    from tagweave.exchange.load import SourceFile
+    from tagweave.training.corpora import LoadedSource
 
 FINALISTS = 3
 """How many of the best trials are trained again with other seeds, beside the plan itself."""
@@ -150,9 +152,9 @@ def search(
             f"found {trials} trials, {seeds} seeds and timeout={timeout}, expected at least 1, at least 0, and seconds"
         )
     check_names(plan, ranges)
-    corpora = read(plan)
-    plan = _resolved(plan, corpora, ranges, tell)
-    trainings = _Trainings(Space.of(plan, ranges), corpora)
+    sources = [opened(source) for source in (*plan.corpora, *([plan.dev] if plan.dev else []))]
+    resolved = _resolved(plan, sources, ranges, tell)
+    trainings = _Trainings(Space.of(resolved, ranges), sources)
     if plan.dev is None:
         tell(f"no development data: the score of a trial is the mean of {FOLDS} folds of TRAIN")
     with _opened(trainings.space, storage) as study:
@@ -172,17 +174,19 @@ def search(
         return _chosen(study, trainings, seeds, tell)
 
 
-def _resolved(plan: Plan, corpora: Corpora, searched: Iterable[str], tell: Callable[[str], None]) -> Plan:
+def _resolved(
+    plan: Plan, sources: Sequence[SourceFile], searched: Iterable[str], tell: Callable[[str], None]
+) -> ResolvedPlan:
     """Return a plan with all its choices made, by a race of methods if there is one to make.
 
     Where methods or sources are searched there is no race: a plain model that won would leave no sources.
     """
-    job = job_of(plan, Run(tell=tell), corpora)
+    job = job_of(plan, Run(tell=tell), sources)
     if plan.dev is None and sum(map(len, job.data.targets)) < FOLDS:
         raise PlanError(f"found no development data, expected them, or at least {FOLDS} sentences of TRAIN")
     if any(name.split(".")[0] in ("method", "sources") for name in searched):
         return job.plan
-    return decided(replace(job, train=train)).plan
+    return decided(replace(job, train=train_step)).plan
 
 
 @contextmanager
@@ -249,10 +253,10 @@ def _plan_trials(study: optuna.Study) -> list[int]:
 
 @dataclass(frozen=True)
 class _Trainings:
-    """Trains by plans of a space, and reads their corpora once."""
+    """Trains by plans of a space, whose files are opened once."""
 
     space: Space
-    corpora: Corpora
+    sources: Sequence[SourceFile]
 
     def objective(self, study: optuna.Study, trial: Trial) -> float:
         """Return the score of a trial.
@@ -283,8 +287,7 @@ class _Trainings:
     def score(self, plan: Plan, trial: Trial | None = None) -> float:
         """Train by a plan, and return its development score, or the mean of its folds; a trial may be pruned."""
         callback = SILENCE if trial is None else _Reports(trial)
-        corpora = self.corpora if plan.corpora == self.space.plan.corpora else None
-        job = job_of(plan, Run(callback=callback), corpora)
+        job = job_of(plan, Run(callback=callback), self.sources)
         jobs = [job] if job.dev else [_without_fold(job, fold) for fold in range(FOLDS)]
         outcomes = [train(job, compare=False).fitted.outcome for job in jobs]
         for outcome in outcomes:
@@ -313,7 +316,7 @@ class _Reports:
 def _without_fold(job: Job, fold: int) -> Job:
     """Return the job of TRAIN without a fold, whose sentences judge the model: they neither select nor stop it."""
 
-    def without(file: CorpusFile) -> CorpusFile:
+    def without(file: LoadedSource) -> LoadedSource:
         kept = (sentence for at, sentence in enumerate(file.corpus) if at % FOLDS != fold)
         return replace(file, corpus=file.corpus.with_sentences(kept))
 

@@ -22,8 +22,8 @@ from optuna.trial import Trial
 from tagweave.errors import PlanError, as_plan_error
 from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.fit.recipe import LEARNERS, template_texts
-from tagweave.training.methods import METHODS, SINGLE, read_plan
-from tagweave.training.plan import Plan
+from tagweave.training.methods import METHODS, read_plan
+from tagweave.training.plan import Plan, ResolvedPlan
 from tagweave.training.resolve import checked
 
 Range = CategoricalDistribution | FloatDistribution | IntDistribution
@@ -92,11 +92,11 @@ def _choice(text: str) -> str | float | bool | None:
 class Space:
     """What a search may change in a plan with all its choices made, by name; `learner` and `method` come first."""
 
-    plan: Plan
+    plan: ResolvedPlan
     ranges: Mapping[str, Range]
 
     @classmethod
-    def of(cls, plan: Plan, ranges: Mapping[str, Any]) -> Space:
+    def of(cls, plan: ResolvedPlan, ranges: Mapping[str, Any]) -> Space:
         """Return the space of ranges that `distribution` reads; without any, the usual one of the plan.
 
         Raises:
@@ -133,7 +133,7 @@ class Space:
         plain: Any = self.plan.to_json()
         if learner != self.plan.learner:
             plain["settings"] = {}
-        if method != (self.plan.method or SINGLE):
+        if method != self.plan.method:
             plain["options"] = {}
         places = _places(self.plan, [learner], [method])
         for name, value in values.items():
@@ -167,13 +167,13 @@ class Space:
         return str(values.get("learner", self.plan.learner))
 
     def _method(self, values: Mapping[str, Any]) -> str:
-        return str(values.get("method", self.plan.method or SINGLE))
+        return str(values.get("method", self.plan.method))
 
     def _check(self) -> None:
         """Raise unless every name is known, and the plan can have the values that limit every range."""
         choices = [_limits(self.ranges[name]) if name in self.ranges else () for name in ("learner", "method")]
         learners = [self.plan.learner, *choices[0]]
-        methods = [self.plan.method or SINGLE, *choices[1]]
+        methods = [self.plan.method, *choices[1]]
         _check_known("learner", learners, LEARNERS)
         _check_known("method", methods, METHODS)
         _check_known("name", self.ranges, _places(self.plan, learners, methods))
@@ -182,7 +182,7 @@ class Space:
             beside = next(values for values in pairs if self.applies(name, values))
             for value in _limits(values_to_try):
                 with as_plan_error():
-                    checked(self.with_values({**beside, name: value}))
+                    checked(self.with_values({**beside, name: value}), self.plan.task)
 
 
 def check_names(plan: Plan, names: Iterable[str]) -> None:
@@ -207,10 +207,10 @@ def _contains(values: Range, value: Any) -> bool:
     return type(value) in (int, float) and values.low <= value <= values.high
 
 
-def usual_ranges(plan: Plan) -> dict[str, str]:
+def usual_ranges(plan: ResolvedPlan) -> dict[str, str]:
     """Return the ranges that suit the structure, learner and method of a plan."""
     of_tree = STRUCTURES[plan.task] == TREE
-    method = plan.method or SINGLE
+    method = plan.method
     chosen = {**LEARNERS[plan.learner].ranges, **({} if of_tree else _OF_CHAINS)}
     for name, text in _OF_METHODS.get(method, {}).items():
         if not of_tree or METHODS[method].options.__dataclass_fields__[name].metadata["structure"] != CHAIN:
@@ -222,8 +222,8 @@ def usual_ranges(plan: Plan) -> dict[str, str]:
 
 def _places(plan: Plan, learners: Iterable[str], methods: Iterable[str]) -> dict[str, Place]:
     """By name the place of every value that can be searched, with these learners and methods."""
-    usable = ("", STRUCTURES[plan.task])
-    by_name = {field.name: field for field in fields(plan)}
+    usable = ("", STRUCTURES[plan.task] if plan.task else CHAIN)
+    by_name = {field.name: field for field in fields(Plan)}
     places: dict[str, Place] = {name: (name,) for name in _FIELDS if by_name[name].metadata["structure"] in usable}
     for learner in learners:
         names = [field.name for field in fields(LEARNERS[learner])]

@@ -21,10 +21,10 @@ from tagweave.labels.sets import Reading
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import Trainer
 from tagweave.options import value_of
-from tagweave.structures import STRUCTURES, TREE
+from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.structures.terms import LabelShare
 from tagweave.training.fit.task import TASKS, Task
-from tagweave.training.plan import Plan
+from tagweave.training.plan import ResolvedPlan
 
 LEARNERS: dict[str, type[Any]] = {
     name: getattr(import_module(f"tagweave.learning.{module}"), learner)
@@ -78,35 +78,38 @@ SPAN_SETTINGS: dict[str, Any] = {"rate": 0.1}
 44.2, 45.2 of CrossNER (200 and 100); 42.4, 43.6, 48.6, 49.8 and 69.6, 69.6 of three noises of NoiseBench."""
 DROP_COLUMNS = 0.5
 """Chosen on development sets of four languages: see docs/parsing.md."""
-_OF_NETWORKS = ("pooling", "device")
-_OF_PLAN = (*_OF_NETWORKS, "learner", "minimum_count", "precision", "threads", "soft_labels")
-_OF_CHAINS = (*_OF_NETWORKS, "task", "features", "minimum_count", "transitions", "edges", "sample", "ratio", "guide")
-_OF_TREES = ("bits", "drop_columns", "projective")
+_CHAINS, _TREES = {"structure": CHAIN}, {"structure": TREE}
+"""What marks the fields of a recipe that concern one structure alone."""
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How to fit a model."""
 
-    task: Task = Task()  # the task, which determines tokens, labels and the structure
+    # the task, which determines tokens, labels and the structure
+    task: Task = field(default=Task(), metadata=_CHAINS)
     # feature templates; by default the preset of the task, or for trees those of `usual_templates`
     templates: Templates | ArcTemplates | None = None
     learner: str = "adagrad"  # learner, settings: the learner's name and its settings; of parsers, the learner of heads
     settings: dict[str, Any] = field(default_factory=dict)
     # `all` gives every feature a weight for every label, `observed` only for labels that the evidence has observed; the
     # default depends on the number of labels
-    features: str | None = None
-    minimum_count: int = 1  # features that occur less often are dropped
-    transitions: bool = True  # whether labels depend on their neighbours
-    edges: bool = True  # whether the first and the last label of a sentence have weights
+    features: str | None = field(default=None, metadata=_CHAINS)
+    # features that occur less often are dropped
+    minimum_count: int = field(default=1, metadata=_CHAINS)
+    # whether labels depend on their neighbours
+    transitions: bool = field(default=True, metadata=_CHAINS)
+    # whether the first and the last label of a sentence have weights
+    edges: bool = field(default=True, metadata=_CHAINS)
     precision: str = "float32"  # `float32`, or `float64` for results to the last digit
     threads: int = 1  # how many threads share the work
     # how many sentences of each corpus an iteration visits (li-2015, Algorithm 1); () for all
-    sample: tuple[int, ...] = ()
+    sample: tuple[int, ...] = field(default=(), metadata=_CHAINS)
     # how features use the guide's labels: a `window` of them, or one `joined` to every template (`guide_templates`);
     # the default depends on the learner
-    guide: str | None = None
-    ratio: EntityRatio | None = None  # the share of tokens inside spans that a model is to expect; `None`: any
+    guide: str | None = field(default=None, metadata=_CHAINS)
+    # the share of tokens inside spans that a model is to expect; `None`: any
+    ratio: EntityRatio | None = field(default=None, metadata=_CHAINS)
     # what the numbers of candidates are: `posterior`, P(label | observation), or `likelihood`, P(observation |
     # label); the labels of trees are arcs
     soft_labels: Reading = "posterior"
@@ -114,11 +117,15 @@ class Recipe:
     lookups: Lookups = field(default=NOTHING, repr=False)  # what features look up; models store it with their encoders
     # features of arcs are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18: 80.0, 81.7,
     # 82.0, 82.3)
-    bits: int = 20
-    device: str = "auto"  # where a network is trained: `auto`, `cpu`, `cuda` or `mps`
-    pooling: str = "first"  # which piece of a token a network's vector comes from: `first`, `mean` or `last`
-    drop_columns: float = 0.0  # the share of trees that training also sees in a copy without tags and columns
-    projective: bool = True  # whether trees are projective, and others are made so for training; else arcs may cross
+    bits: int = field(default=20, metadata=_TREES)
+    # where a network is trained: `auto`, `cpu`, `cuda` or `mps`
+    device: str = field(default="auto", metadata=_CHAINS)
+    # which piece of a token a network's vector comes from: `first`, `mean` or `last`
+    pooling: str = field(default="first", metadata=_CHAINS)
+    # the share of trees that training also sees in a copy without tags and columns
+    drop_columns: float = field(default=0.0, metadata=_TREES)
+    # whether trees are projective, and others are made so for training; else arcs may cross
+    projective: bool = field(default=True, metadata=_TREES)
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -136,7 +143,7 @@ class Recipe:
             raise ValueError(f"found an entity ratio with the learner {self.learner}, expected {expected}")
 
     @classmethod
-    def of_plan(cls, plan: Plan, sample: tuple[int, ...] = ()) -> Recipe:
+    def of_plan(cls, plan: ResolvedPlan, sample: tuple[int, ...] = ()) -> Recipe:
         """Return the recipe of a plan; raise PlanError where the options of the plan do not go together."""
         with as_plan_error():
             task = Task(plan.task, plan.coding, plan.gaps)
@@ -151,7 +158,13 @@ class Recipe:
                 average_seeds=plan.average_seeds or 1,
                 drop_columns=DROP_COLUMNS if plan.drop_columns is None else plan.drop_columns,
                 projective=not plan.non_projective,
-                **{name: getattr(plan, name) for name in _OF_PLAN},
+                learner=plan.learner,
+                minimum_count=plan.minimum_count,
+                precision=plan.precision,
+                threads=plan.threads,
+                soft_labels=plan.soft_labels,
+                device=plan.device,
+                pooling=plan.pooling,
             )
 
     @property
@@ -197,8 +210,9 @@ class Recipe:
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain description of all that concerns the structure, for the model's metadata."""
-        others = ("lookups", *(_OF_CHAINS if self.structure == TREE else _OF_TREES))
-        values = {name: value for name, value in asdict(replace(self, lookups=NOTHING)).items() if name not in others}
+        names = [each.name for each in fields(self) if each.metadata.get("structure", self.structure) == self.structure]
+        plain = asdict(replace(self, lookups=NOTHING))
+        values = {name: plain[name] for name in names if name != "lookups"}
         templates = self.templates if self.structure == TREE else self.chosen_templates()
         return {**values, "templates": list(templates.texts) if templates else None}
 
@@ -214,9 +228,9 @@ def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int |
     return {name: value_of(f"settings={name}", value, kinds[name], is_text=True) for name, value in values.items()}
 
 
-def template_texts(task: str, presets: Sequence[str], templates: Sequence[str]) -> tuple[str, ...]:
+def template_texts(task: str | None, presets: Sequence[str], templates: Sequence[str]) -> tuple[str, ...]:
     """Return the templates of all presets and the individual ones, without repeats."""
-    if presets and task not in TASKS:
+    if presets and task not in (None, *TASKS):
         raise PlanError(f"found `preset` with the task {task}, expected it without: it is for tags and words")
     for name in presets:
         if name not in PRESETS:
@@ -225,7 +239,7 @@ def template_texts(task: str, presets: Sequence[str], templates: Sequence[str]) 
     return tuple(dict.fromkeys([*texts, *templates]))
 
 
-def templates_of(plan: Plan) -> tuple[str, ...]:
+def templates_of(plan: ResolvedPlan) -> tuple[str, ...]:
     """Return the templates of a plan, parsed now to report a mistake before minutes of loading."""
     if STRUCTURES[plan.task] == TREE:
         with as_plan_error():

@@ -16,19 +16,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import get_args
 
 from tagweave.corpus import chunk_schemes
 from tagweave.corpus.chunk_schemes import Gaps, codes_chunks
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.files import STANDARD_STREAM
 from tagweave.corpus.formats.conllu import in_surface_tokens
-from tagweave.corpus.load import assembled, parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import OUTSIDE
-from tagweave.exchange.load import stream
 from tagweave.labels import OF_CHARACTERS, PARSE, SPANS
 from tagweave.labels.coding import CODINGS_OF, LETTERS, SEGMENTATION, recode, to_characters
 from tagweave.labels.space import collect_names
@@ -158,20 +154,16 @@ def label_counts(corpus: Corpus) -> Counter[str]:
     return Counter(label for layer in layers for candidates in layer for label in candidates or ())
 
 
-_SENTENCES = 500  # looked at
+SENTENCES = 500
+"""How many sentences tell the task of a corpus."""
 _SHOWN = 4
 
 
-def guessed_task(corpus: Corpus | str, format: str | None, tell: Callable[[str], None]) -> str:  # noqa: A002
-    """Return the task of a corpus, or of a file by its argument; says so if it is not `tag`."""
-    if not isinstance(corpus, Corpus):
-        if parse_argument(corpus).path == STANDARD_STREAM:
-            return "tag"
-        form, sentences, _ = stream(corpus, format)
-        corpus = assembled(corpus, form, islice((each for each in sentences if each.forms), _SENTENCES))
+def guessed_task(corpus: Corpus, tell: Callable[[str], None]) -> str:
+    """Return the task of a corpus by the labels of its first sentences; say so if it is not `tag`."""
     if corpus.unit != "word":
         return "tag"
-    names = collect_names([each.layers.get(corpus.guideline, ()) for each in corpus.sentences[:_SENTENCES]])
+    names = collect_names([each.layers.get(corpus.guideline, ()) for each in corpus.sentences[:SENTENCES]])
     if not codes_chunks(names):
         return "tag"
     shown = " ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")

@@ -10,8 +10,8 @@ from typing import Any
 
 from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.structures import TREE
-from tagweave.training.job import Method, Options
-from tagweave.training.plan import Plan, plan_of_json
+from tagweave.training.job import Method
+from tagweave.training.plan import Options, Plan, plan_of_json
 
 SINGLE, COUPLED, STACKED, TRANSFORM, MERGED, AUTO = "single", "coupled", "stacked", "transform", "merged", "auto"
 """The defaults: for corpora of one guideline; for few sentences of several, of taggers and parsers; else a race."""

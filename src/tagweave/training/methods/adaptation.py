@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from tagweave.errors import PlanError
 from tagweave.options import option
 from tagweave.structures import CHAIN, TREE
-from tagweave.training.job import Job, Method, Options
+from tagweave.training.job import Job, Method
+from tagweave.training.plan import Options
 
 if TYPE_CHECKING:
     from tagweave.training.fit.problem import Fitted

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tagweave.structures import CHAIN, TREE
-from tagweave.training.job import Job, Method, Options
+from tagweave.training.job import Job, Method
+from tagweave.training.plan import Options
 
 if TYPE_CHECKING:
     from tagweave.training.fit.problem import Fitted

@@ -11,7 +11,8 @@ from tagweave.errors import PlanError
 from tagweave.labels import SPANS
 from tagweave.options import option
 from tagweave.structures import CHAIN
-from tagweave.training.job import Job, Method, Options
+from tagweave.training.job import Job, Method
+from tagweave.training.plan import Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.errors import CorpusError, PlanError
 from tagweave.structures import CHAIN
-from tagweave.training.job import Job, Method, Options, Training
+from tagweave.training.job import Job, Method, Training
+from tagweave.training.plan import Options
 
 if TYPE_CHECKING:
     from tagweave.training.fit.problem import Fitted
@@ -52,11 +53,11 @@ def _check(job: Job) -> None:
 
 
 def _step(job: Job, task: str) -> Job:
-    """Return the job of one of the models, whose method is open; it has a checkpoint of its own."""
+    """Return the job of one of the models, which has a checkpoint of its own."""
     from tagweave.training.fit.recipe import templates_of
 
     coding = job.plan.coding if task == "segment" else ""
-    plan = replace(job.plan, task=task, coding=coding, templates=(), method=None, options=None)
+    plan = replace(job.plan, task=task, coding=coding, templates=())
     plan = replace(plan, templates=templates_of(plan))
     run = job.run.part(task).phase(_STEPS[task])
     return replace(job, plan=plan, run=run, plain=None, guided=None, race={})

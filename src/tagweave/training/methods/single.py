@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from tagweave.labels import SPANS
 from tagweave.options import option
 from tagweave.structures import CHAIN, KINDS
-from tagweave.training.job import Job, Method, Options
+from tagweave.training.job import Job, Method
+from tagweave.training.plan import Options
 
 if TYPE_CHECKING:
     from tagweave.training.fit.problem import Fitted

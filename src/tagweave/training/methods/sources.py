@@ -9,7 +9,8 @@ from tagweave.errors import PlanError
 from tagweave.options import option
 from tagweave.sources.options import SILENCE
 from tagweave.structures import CHAIN
-from tagweave.training.job import Job, Method, Options, check_corpora
+from tagweave.training.job import Job, Method, check_corpora
+from tagweave.training.plan import Options
 
 if TYPE_CHECKING:
     from tagweave.sources.layers import SourceCorpus
