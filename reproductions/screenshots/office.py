@@ -27,9 +27,10 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
 from tagweave.training.fit.chain_problem import dev_score
 from tagweave.training.fit.task import Task
+from tagweave.training.model_file import save_training
 from tagweave.training.plan import Plan, Source
 from tagweave.training.resolve import job_of
-from tagweave.training.train import save_training, train
+from tagweave.training.train import train
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tagweave.corpus import sample
-from tagweave.front.training import resolve
 from tagweave.training.plan import Plan, Source
+from tagweave.training.resolve import resolve
 
 
 @pytest.fixture(scope="session")

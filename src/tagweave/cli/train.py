@@ -152,9 +152,10 @@ def train(
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     if model is not None and not print_plan:
         _check_writable(model, log, ())
-    from tagweave.front.training import job_with_checkpoints, resolve, save_trained, training_sources
     from tagweave.training.fit.recipe import learner_settings, template_texts
-    from tagweave.training.plan import LOOKUPS, FileReference
+    from tagweave.training.model_file import job_with_checkpoints, save_trained
+    from tagweave.training.plan import LOOKUPS, FileReference, training_sources
+    from tagweave.training.resolve import resolve
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
     from tagweave.training.train import train as carry_out

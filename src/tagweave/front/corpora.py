@@ -67,3 +67,8 @@ def corpus_of(given: Given) -> Corpus:
     if isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given):
         return load(given)
     return Corpus(given)  # type: ignore[arg-type]  # it takes more than it has
+
+
+def paths(files: str | PathLike[str] | Iterable[str | PathLike[str]]) -> tuple[str, ...]:
+    """The paths of one file or several."""
+    return (fspath(files),) if isinstance(files, (str, PathLike)) else tuple(fspath(each) for each in files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
-from os import PathLike, fspath
+from os import fspath
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple, TextIO, cast
@@ -20,6 +20,7 @@ from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.gazetteer import Gazetteer
 from tagweave.corpus.sentence import Sentence, kind_of, lines_of
 from tagweave.errors import CorpusError
+from tagweave.front.corpora import paths
 from tagweave.front.options import options_of
 from tagweave.harvest import lexicon, page
 from tagweave.harvest.clusters import Clusters, cluster_words, write
@@ -214,11 +215,6 @@ def write_partial(sentences: Iterable[Sentence], output: File, words: bool = Fal
     with written(fspath(output)) as stream:
         (columns if words else kytea).write((each for each, _ in zip(sentences, numbers, strict=False)), stream)
     return next(numbers)
-
-
-def paths(files: File | Iterable[File]) -> tuple[str, ...]:
-    """The paths of one file or several."""
-    return (fspath(files),) if isinstance(files, (str, PathLike)) else tuple(fspath(each) for each in files)
 
 
 RAW = "raw"

@@ -45,7 +45,7 @@ def load_model(path: File, threads: int = 1, shared: bool = False) -> Model:
 
 def of_training(training: Training) -> Model:
     """Return the model of a training, with its plan and scores in `about`."""
-    from tagweave.training.train import record  # models need no training
+    from tagweave.training.model_file import record  # models need no training
 
     return _put_to_use(replace(training.fitted.model, about=record(training)), training.job.plan.threads)
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.corpus.files import read_lines
 from tagweave.errors import ManyFilesError
-from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, paths, write_partial
+from tagweave.front.corpora import paths
+from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, write_partial
 from tagweave.front.loading import load_model
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, ManyFilesOptions, options_of
 from tagweave.harvest.lexicon import read

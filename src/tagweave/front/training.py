@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import fields, replace
-from glob import escape
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tagweave.corpus.corpus import Corpus, covers_of
-from tagweave.corpus.files import remove_left
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.errors import PlanError
-from tagweave.front.corpora import Given, corpus_of
-from tagweave.front.harvest import paths
+from tagweave.front.corpora import Given, corpus_of, paths
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
 from tagweave.front.options import check_names
 from tagweave.learning.progress import Lines
-from tagweave.learning.run import Callback, Iteration, Run, Schedule, callback_of
+from tagweave.learning.run import Callback, Iteration, Run, callback_of
 from tagweave.options import declared, taking
 from tagweave.streams import Tell, say
 from tagweave.structures import STRUCTURES
 from tagweave.training.corpora import opened
-from tagweave.training.job import Job, Training
 from tagweave.training.methods import METHODS, check_known, read_plan
-from tagweave.training.plan import LOOKUPS, FileReference, Plan, ResolvedPlan, Source
+from tagweave.training.plan import LOOKUPS, FileReference, Plan, source_of, training_sources
 from tagweave.training.resolve import job_of
 from tagweave.training.retraining import plan_in
-from tagweave.training.train import save_training
 from tagweave.training.train import train as carry_out
 
 if TYPE_CHECKING:
@@ -103,7 +96,7 @@ def train(
     shown, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
     named = training_sources([*targets, *others], weights, sample, covers=covers)
     target_sources, other_sources = named[: len(targets)], named[len(targets) :]
-    dev_source = None if dev is None else _source_of(dev)
+    dev_source = None if dev is None else source_of(dev)
     plan = Plan(tuple(target_sources), tuple(other_sources), dev_source, task, method=method, **fields_of_plan)
     run = Run(callback=shown, tell=tell)
     run = run if cancel is None else replace(run, cancel=cancel)
@@ -141,37 +134,6 @@ def _source(given: Given) -> Corpus | str:
     return fspath(given) if is_path else corpus_of(given)  # type: ignore[arg-type]
 
 
-def training_sources(
-    corpora: Sequence[str | Corpus],
-    weights: Sequence[float] | None,
-    sample: Sequence[int | str] | None,
-    format: str | None = None,  # noqa: A002
-    covers: Sequence[str | Sequence[str] | None] | None = None,
-) -> list[Source]:
-    """Return training corpora as sources of a plan, with the weight, sample and covered labels of each.
-
-    Raises PlanError unless there is one value for each.
-    """
-    for name, values in (("weights", weights), ("sample", sample), ("covers", covers)):
-        if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
-            raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one for each corpus")
-        if values is not None and len(values) != len(corpora):
-            what = "values" if name == "covers" else "numbers"
-            raise PlanError(f"found {len(values)} {what} as {name}, expected {len(corpora)}, one for each corpus")
-    plain = [_source_of(corpus, format) for corpus in corpora]
-    sizes: Sequence[Any] = sample or [None] * len(plain)
-    covered = map(covers_of, covers) if covers else [source.covers for source in plain]
-    rows = zip(plain, weights or [source.weight for source in plain], sizes, covered, strict=True)
-    return [replace(source, weight=weight, sample=size, covers=labels) for source, weight, size, labels in rows]
-
-
-def _source_of(corpus: str | Corpus, format: str | None = None) -> Source:  # noqa: A002
-    """Return the source of a plan that a file argument names, or that is a corpus in memory."""
-    if isinstance(corpus, str):
-        return Source.of(corpus, format)
-    return Source(corpus.path, weight=corpus.weight, covers=corpus.covered)
-
-
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of a plan, with the method's own in `options`."""
     added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
@@ -185,68 +147,6 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
         texts = values["templates"]
         values["templates"] = (texts,) if isinstance(texts, str) else tuple(lines_of(texts))
     return {**values, "options": {name: value for name, value in options.items() if name not in of_plan}}
-
-
-def resolve(plan: Plan, tell: Tell = say) -> ResolvedPlan:
-    """Fill in a plan: the task, digests of its files, the method, and its options.
-
-    Raises PlanError, CorpusError, OSError.
-    """
-    return job_of(plan, Run(tell=tell)).plan
-
-
-@contextmanager
-def job_with_checkpoints(
-    plan: Plan,
-    path: str | PathLike[str],
-    resume: bool,
-    callbacks: AbstractContextManager[Callback],
-    tell: Tell = say,
-) -> Iterator[Job]:
-    """Open the job of a plan, as `tagweave train` carries it out: with checkpoints beside the file of the model.
-
-    An interrupt that leaves a checkpoint ends the block without an error.
-    """
-    whole = Path(f"{fspath(path)}.checkpoint")
-    remove_left(whole.parent, f"{escape(whole.name)}*")
-    run = Run(Schedule(checkpoint=whole, resume=resume), tell=tell)
-    try:
-        job = job_of(plan, run)
-        if (old := _checkpoints(path)) and not resume:
-            tell(f"{old[0]} of an earlier run is overwritten; `resume` would go on from it")
-        with callbacks as callback:
-            yield replace(job, run=replace(job.run, callback=callback))
-    except KeyboardInterrupt:
-        if not _checkpoints(path):
-            raise
-        tell("interrupted before the model itself: the same command with `resume` goes on")
-
-
-def save_trained(training: Training, path: str | PathLike[str]) -> bool:
-    """Save a model and remove its checkpoints, unless it was interrupted. Return whether training finished."""
-    outcome, tell = training.fitted.outcome, training.job.run.tell
-    if outcome.iterations:
-        save_training(training, Path(path))
-    if outcome.diverged:
-        tell("training diverged: the model has the best weights before that; a smaller learning rate may help")
-    if not outcome.interrupted:
-        whole = Path(f"{fspath(path)}.checkpoint")
-        remove_left(whole.parent, f"{escape(whole.name)}*")
-        for file in _checkpoints(path):
-            file.unlink()
-    elif not outcome.iterations:
-        tell("interrupted in the first iteration: no model is written")
-    elif _checkpoints(path):
-        tell("interrupted: the same command with `resume` goes on")
-    return not outcome.interrupted
-
-
-def _checkpoints(path: str | PathLike[str]) -> list[Path]:
-    """Find the checkpoints of a training and of its parts, whose names have a further extension."""
-    ends, numbered = (".start", ".mapping", ".source", ".plain", ".segment", ".tag"), (".step-", ".source-", ".target-")
-    whole = Path(f"{fspath(path)}.checkpoint")
-    files = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
-    return [file for file in files if file == whole or file.suffix in ends or file.suffix.startswith(numbered)]
 
 
 def tune(

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, Self, get_type_hints
 
 from tagweave.corpus.chunk_schemes import Gaps
-from tagweave.corpus.corpus import Covers
+from tagweave.corpus.corpus import Corpus, Covers, covers_of
 from tagweave.corpus.files import digest, short_name, whole_file
+from tagweave.corpus.sentence import kind_of
 from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
 from tagweave.options import SEED, THREADS, Validated, declared, described, option
@@ -93,6 +94,37 @@ class Source(Validated, FileReference):
         """The argument that names it on the command line."""
         name = "" if self.guideline is None else f"{self.guideline}="
         return f"{name}{self.path}" + ("" if self.layer is None else f"#{self.layer}")
+
+
+def training_sources(
+    corpora: Sequence[str | Corpus],
+    weights: Sequence[float] | None,
+    sample: Sequence[int | str] | None,
+    format: str | None = None,  # noqa: A002
+    covers: Sequence[str | Sequence[str] | None] | None = None,
+) -> list[Source]:
+    """Return training corpora as sources of a plan, with the weight, sample and covered labels of each.
+
+    Raises PlanError unless there is one value for each.
+    """
+    for name, values in (("weights", weights), ("sample", sample), ("covers", covers)):
+        if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
+            raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one for each corpus")
+        if values is not None and len(values) != len(corpora):
+            what = "values" if name == "covers" else "numbers"
+            raise PlanError(f"found {len(values)} {what} as {name}, expected {len(corpora)}, one for each corpus")
+    plain = [source_of(corpus, format) for corpus in corpora]
+    sizes: Sequence[Any] = sample or [None] * len(plain)
+    covered = map(covers_of, covers) if covers else [source.covers for source in plain]
+    rows = zip(plain, weights or [source.weight for source in plain], sizes, covered, strict=True)
+    return [replace(source, weight=weight, sample=size, covers=labels) for source, weight, size, labels in rows]
+
+
+def source_of(corpus: str | Corpus, format: str | None = None) -> Source:  # noqa: A002
+    """Return the source of a plan that a file argument names, or that is a corpus in memory."""
+    if isinstance(corpus, str):
+        return Source.of(corpus, format)
+    return Source(corpus.path, weight=corpus.weight, covers=corpus.covered)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import chain
 from typing import get_type_hints
@@ -80,6 +80,14 @@ def job_of(plan: Plan, run: Run, sources: Sequence[OpenedSource] | None = None) 
     job = Job(resolved, method, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
     identity = run_identity(data.files, dev, *job.identity(), [source.covers for source in resolved.corpora])
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
+
+
+def resolve(plan: Plan, tell: Callable[[str], None]) -> ResolvedPlan:
+    """Fill in a plan: the task, digests of its files, the method, and its options.
+
+    Raises PlanError, CorpusError, OSError.
+    """
+    return job_of(plan, Run(tell=tell)).plan
 
 
 def _task_of(source: OpenedSource, run: Run) -> str:

@@ -17,9 +17,10 @@ from tagweave.learning.run import Run
 from tagweave.models.storage import describe_model
 from tagweave.training.corpora import OpenedSource, opened
 from tagweave.training.methods import METHODS, SINGLE, read_plan, with_typed_options
+from tagweave.training.model_file import save_training
 from tagweave.training.plan import Options, Plan, Source, with_files
 from tagweave.training.resolve import job_of
-from tagweave.training.train import save_training, train
+from tagweave.training.train import train
 
 
 def plan_of(about: dict[str, Any]) -> Plan:

@@ -8,20 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import short_name
-from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
-from tagweave.exchange.tokenization import Tokenization
-from tagweave.models.storage import save_model
-from tagweave.structures import TREE
 from tagweave.training.fit.calibration import calibrated
 from tagweave.training.fit.problem import Fitted
 from tagweave.training.job import Job, Training
 from tagweave.training.methods import METHODS, SINGLE
-from tagweave.training.plan import FileReference, with_names
+from tagweave.training.plan import FileReference
 from tagweave.training.race import by_default, decided
 from tagweave.training.roles import exchanged
 
@@ -108,45 +103,3 @@ def _calibrated(training: Training, judged: Sequence[tuple[Any, Corpus]], dev: F
     name = short_name(dev.path) if dev else ""
     model = calibrated(training.fitted.model, judged, training.job.recipe, name)
     return replace(training, fitted=replace(training.fitted, model=model))
-
-
-def record(training: Training) -> dict[str, Any]:
-    """Return how the model was made: recipe, plan and scores.
-
-    Equal trainings have equal records, on any day and in any folder: files of the plan have names and digests alone.
-    """
-    job, model = training.job, training.fitted.model
-    layers: dict[str, list[str]] = {}  # by guideline, without those that the files do not name
-    for corpus in job.data.corpora:
-        names = layers.setdefault(corpus.guideline, [])
-        if corpus.layer not in ("", TAG, SEGMENTATION, *names):
-            names.append(corpus.layer)
-    return {
-        **model.about,
-        "plan": with_names(replace(job.plan, average_seeds=job.average_seeds).to_json()),
-        "layers": layers,
-        **_tokens(job),
-        **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
-        **({"dev_scores": training.scores} if training.scores else {}),
-        **({"race": dict(job.race)} if job.race else {}),
-    }
-
-
-def _tokens(job: Job) -> dict[str, Any]:
-    """Return how the text of TRAIN was cut into words."""
-    targets = job.data.targets
-    if any(corpus.unit == "character" for corpus in targets) or job.plan.task in ("segment", "segtag"):
-        return {}
-    forms = (sentence.forms for corpus in targets for sentence in corpus)
-    return {"tokens": Tokenization.of_forms(forms).to_json()}
-
-
-def save_training(training: Training, path: Path) -> None:
-    """Write the model with the record of its making, and tell its score."""
-    fitted, job = training.fitted, training.job
-    for note in fitted.notes:
-        job.run.tell(note)
-    save_model(replace(fitted.model, about=record(training)), path)
-    name = "dev UAS" if job.recipe.structure == TREE else "dev"
-    score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
-    job.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")

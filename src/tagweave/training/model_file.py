@@ -1,0 +1,117 @@
+"""The file of a model that is trained: the record of its making, and checkpoints beside it until it is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from glob import escape
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from tagweave.corpus.files import remove_left
+from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
+from tagweave.exchange.tokenization import Tokenization
+from tagweave.learning.run import Callback, Run, Schedule
+from tagweave.models.storage import save_model
+from tagweave.structures import TREE
+from tagweave.training.job import Job, Training
+from tagweave.training.plan import Plan, with_names
+from tagweave.training.resolve import job_of
+
+
+@contextmanager
+def job_with_checkpoints(
+    plan: Plan,
+    path: str | PathLike[str],
+    resume: bool,
+    callbacks: AbstractContextManager[Callback],
+    tell: Callable[[str], None],
+) -> Iterator[Job]:
+    """Open the job of a plan, as `tagweave train` carries it out: with checkpoints beside the file of the model.
+
+    An interrupt that leaves a checkpoint ends the block without an error.
+    """
+    whole = Path(f"{fspath(path)}.checkpoint")
+    remove_left(whole.parent, f"{escape(whole.name)}*")
+    run = Run(Schedule(checkpoint=whole, resume=resume), tell=tell)
+    try:
+        job = job_of(plan, run)
+        if (old := _checkpoints(path)) and not resume:
+            tell(f"{old[0]} of an earlier run is overwritten; `resume` would go on from it")
+        with callbacks as callback:
+            yield replace(job, run=replace(job.run, callback=callback))
+    except KeyboardInterrupt:
+        if not _checkpoints(path):
+            raise
+        tell("interrupted before the model itself: the same command with `resume` goes on")
+
+
+def save_trained(training: Training, path: str | PathLike[str]) -> bool:
+    """Save a model and remove its checkpoints, unless it was interrupted. Return whether training finished."""
+    outcome, tell = training.fitted.outcome, training.job.run.tell
+    if outcome.iterations:
+        save_training(training, Path(path))
+    if outcome.diverged:
+        tell("training diverged: the model has the best weights before that; a smaller learning rate may help")
+    if not outcome.interrupted:
+        whole = Path(f"{fspath(path)}.checkpoint")
+        remove_left(whole.parent, f"{escape(whole.name)}*")
+        for file in _checkpoints(path):
+            file.unlink()
+    elif not outcome.iterations:
+        tell("interrupted in the first iteration: no model is written")
+    elif _checkpoints(path):
+        tell("interrupted: the same command with `resume` goes on")
+    return not outcome.interrupted
+
+
+def _checkpoints(path: str | PathLike[str]) -> list[Path]:
+    """Find the checkpoints of a training and of its parts, whose names have a further extension."""
+    ends, numbered = (".start", ".mapping", ".source", ".plain", ".segment", ".tag"), (".step-", ".source-", ".target-")
+    whole = Path(f"{fspath(path)}.checkpoint")
+    files = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
+    return [file for file in files if file == whole or file.suffix in ends or file.suffix.startswith(numbered)]
+
+
+def record(training: Training) -> dict[str, Any]:
+    """Return how the model was made: recipe, plan and scores.
+
+    Equal trainings have equal records, on any day and in any folder: files of the plan have names and digests alone.
+    """
+    job, model = training.job, training.fitted.model
+    layers: dict[str, list[str]] = {}  # by guideline, without those that the files do not name
+    for corpus in job.data.corpora:
+        names = layers.setdefault(corpus.guideline, [])
+        if corpus.layer not in ("", TAG, SEGMENTATION, *names):
+            names.append(corpus.layer)
+    return {
+        **model.about,
+        "plan": with_names(replace(job.plan, average_seeds=job.average_seeds).to_json()),
+        "layers": layers,
+        **_tokens(job),
+        **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
+        **({"dev_scores": training.scores} if training.scores else {}),
+        **({"race": dict(job.race)} if job.race else {}),
+    }
+
+
+def _tokens(job: Job) -> dict[str, Any]:
+    """Return how the text of TRAIN was cut into words."""
+    targets = job.data.targets
+    if any(corpus.unit == "character" for corpus in targets) or job.plan.task in ("segment", "segtag"):
+        return {}
+    forms = (sentence.forms for corpus in targets for sentence in corpus)
+    return {"tokens": Tokenization.of_forms(forms).to_json()}
+
+
+def save_training(training: Training, path: Path) -> None:
+    """Write the model with the record of its making, and tell its score."""
+    fitted, job = training.fitted, training.job
+    for note in fitted.notes:
+        job.run.tell(note)
+    save_model(replace(fitted.model, about=record(training)), path)
+    name = "dev UAS" if job.recipe.structure == TREE else "dev"
+    score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
+    job.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")
