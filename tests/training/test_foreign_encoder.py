@@ -25,8 +25,9 @@ from tagweave.options import option
 from tagweave.structures import CHAIN
 from tagweave.training.fit.fit import prepare
 from tagweave.training.fit.problem import Fitted, fit_problem
-from tagweave.training.job import Job, Method, Options
+from tagweave.training.job import Job, Method
 from tagweave.training.methods import METHODS
+from tagweave.training.plan import Options
 
 
 class VectorEncoder(Encoder):

@@ -31,8 +31,9 @@ from tagweave.training.fit.chain_problem import ChainProblem, lay_out
 from tagweave.training.fit.fit import prepare
 from tagweave.training.fit.problem import Fitted, fit_problem
 from tagweave.training.fit.recipe import LEARNERS, Recipe
-from tagweave.training.job import Job, Method, Options
+from tagweave.training.job import Job, Method
 from tagweave.training.methods import METHODS
+from tagweave.training.plan import Options
 
 Floats = NDArray[Any]
 HIDDEN = 4

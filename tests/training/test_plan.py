@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from tagweave.errors import PlanError
-from tagweave.training.job import Options
 from tagweave.training.methods import METHODS, read_plan, typed
 from tagweave.training.methods.adaptation import IterateOptions
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.plan import SCHEMA, FileReference, Plan, Source
+from tagweave.training.plan import SCHEMA, FileReference, Options, Plan, Source
 from tagweave.training.resolve import checked
 from tagweave.training.retraining import like
 
