@@ -183,7 +183,7 @@ def train(
         return
     if model is None:
         raise OptionError("found no --output, expected the file of the model")
-    inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
+    inputs = [source.argument for source in chosen.named]
     looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
     _check_writable(model, log, [*inputs, *looked_up, *of_method.get("mapping", ())])
     training, callback = None, training_callback(log, resume)
@@ -341,7 +341,7 @@ def tune(
 
     before = plan_in(plan)
     kept = storage or f"{output}.study"
-    inputs = [plan, *(corpus.argument for corpus in (*before.corpora, before.dev) if corpus)]
+    inputs = [plan, *(source.argument for source in before.named)]
     check_outputs([output, None if "://" in kept else kept], inputs, devices=False)
     try:
         tuning = carry_out(before, options.pairs("search", search), trials, seeds, kept, timeout, say)

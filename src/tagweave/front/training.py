@@ -94,19 +94,16 @@ def train(
     fields_of_plan = _fields(options)
 
     shown, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
-    named = training_sources([*targets, *others], weights, sample, covers=covers)
-    target_sources, other_sources = named[: len(targets)], named[len(targets) :]
+    corpora = [*targets, *others]
+    count = len(targets)
+    named = tuple(training_sources(corpora, weights, sample, covers=covers))
     dev_source = None if dev is None else source_of(dev)
-    plan = Plan(tuple(target_sources), tuple(other_sources), dev_source, task, method=method, **fields_of_plan)
+    plan = Plan(named[:count], named[count:], dev_source, task, method=method, **fields_of_plan)
     run = Run(callback=shown, tell=tell)
     run = run if cancel is None else replace(run, cancel=cancel)
-    given_corpora = [*targets, *others, *([] if dev is None else [dev])]
-    sources_in_order = [*named, *([dev_source] if dev_source else [])]
-    opened_sources = [
-        corpus if isinstance(corpus, Corpus) else opened(source)
-        for corpus, source in zip(given_corpora, sources_in_order, strict=True)
-    ]
-    training = carry_out(job_of(plan, run, opened_sources))
+    pairs = zip(plan.named, corpora if dev is None else [*corpora, dev], strict=True)
+    sources_to_read = (corpus if isinstance(corpus, Corpus) else opened(source) for source, corpus in pairs)
+    training = carry_out(job_of(plan, run, sources_to_read))
     if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)

@@ -38,13 +38,13 @@ class TrainingData:
 
     Attributes:
         files: the corpora with their files.
-        own: how many of them are TRAIN; the others are sources.
+        train_count: how many of them are TRAIN; the others are sources.
         is_asked_for: whether the user named the method.
         notes: lines for the user about guidelines and method.
     """
 
     files: tuple[LoadedSource, ...]
-    own: int = 1
+    train_count: int = 1
     is_asked_for: bool = False
     notes: tuple[str, ...] = ()
 
@@ -72,11 +72,11 @@ class TrainingData:
     @property
     def has_sources(self) -> bool:
         """Whether there is a `--source`."""
-        return self.own < len(self.files)
+        return self.train_count < len(self.files)
 
     def alone(self) -> TrainingData:
         """Return TRAIN alone."""
-        return replace(self, files=self.files[: self.own])
+        return replace(self, files=self.files[: self.train_count])
 
     def incomparable(self, dev: Corpus | None) -> str:
         """Why a model is not compared with one of TRAIN alone: no source, or no suitable development data; or ""."""

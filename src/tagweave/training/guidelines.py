@@ -235,10 +235,10 @@ def without_repeated(data: TrainingData, task: str) -> TrainingData:
     """
     if task not in TASKS or not data.has_sources:
         return data
-    own = [file.corpus for file in data.files[: data.own]]
+    own = [file.corpus for file in data.files[: data.train_count]]
     known = {_text(sentence) for corpus in own for sentence in corpus if _tells_all(sentence, corpus, task)}
     files = list(data.files)
-    for at, file in enumerate(files[data.own :], data.own):
+    for at, file in enumerate(files[data.train_count :], data.train_count):
         corpus = file.corpus
         if corpus.guideline == data.target and not all(_tells_all(sentence, corpus, task) for sentence in corpus):
             new = corpus.with_sentences(each for each in corpus if _text(each) not in known)

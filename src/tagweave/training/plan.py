@@ -291,6 +291,11 @@ class Plan(Validated):
         """All training corpora, the target's first."""
         return (*self.target, *self.sources)
 
+    @property
+    def named(self) -> tuple[Source, ...]:
+        """All corpora that the plan names: the training corpora, and development data if there are any."""
+        return (*self.corpora, self.dev) if self.dev else self.corpora
+
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain data for JSON, with its schema."""
         return {"schema": SCHEMA, **json.loads(json.dumps(asdict(self)))}

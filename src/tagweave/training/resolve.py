@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from itertools import chain
 from typing import get_type_hints
@@ -32,27 +32,27 @@ from tagweave.training.race import default_method
 LEARNER_OF_NETWORKS = "adamw"
 
 
-def job_of(plan: Plan, run: Run, sources: Sequence[OpenedSource] | None = None) -> Job:
+def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None) -> Job:
     """Make the job of a plan.
 
     Args:
         plan: what to train.
         run: the run; its schedule gets the iterations and patience of the plan.
-        sources: what the corpora of the plan and its development data are read from, if they have been opened already.
+        sources: what the corpora that the plan names are read from, if not from their files.
     """
-    named = [*plan.corpora, *([plan.dev] if plan.dev else [])]
-    opened_sources = iter(sources or map(opened, named))
+    opened_sources = iter(sources or map(opened, plan.named))
     if (first := next(opened_sources, None)) is None or not plan.target:
         raise PlanError("found a plan without a training corpus, expected one as `target`")
     resolved = checked(plan, plan.task or _task_of(first, run))
     lookup_files = read_lookups(resolved)
-    pairs = zip(named, chain([first], opened_sources), strict=True)
+    pairs = zip(plan.named, chain([first], opened_sources), strict=True)
     files = [loaded(source, opened_source, resolved.task) for source, opened_source in pairs]
     dev_file = files.pop() if plan.dev else None
-    train_files, count = files[: len(plan.target)], len(plan.target)
-    targets, can_race = [file.corpus for file in train_files], not (plan.options or _samples(plan))
+    count = len(plan.target)
+    targets = [file.corpus for file in files[:count]]
+    can_race = not (plan.options or _samples(plan))
     defaults = [default_method(resolved.task, targets, guidelines, can_race) for guidelines in (2, 1)]
-    data, method = training_data(train_files, files[count:], plan.method, *defaults)
+    data, method = training_data(files[:count], files[count:], plan.method, *defaults)
     data = without_repeated(data, resolved.task)
     dev = development_data(data, method, dev_file, files[0]) if dev_file else None
     options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options or {})

@@ -96,8 +96,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
 def train_again(plan: Plan, evidence: Corpus, path: Path, run: Run) -> None:
     """Train by a plan of `again` on its files and on evidence; the model appears under its name when it is complete."""
     at = len(plan.target) - 1
-    files = [*plan.corpora[:at], *plan.corpora[at + 1 :], *([plan.dev] if plan.dev else [])]
-    sources: list[OpenedSource] = [*map(opened, files)]
+    sources: list[OpenedSource] = [opened(source) for number, source in enumerate(plan.named) if number != at]
     sources.insert(at, evidence)
     save_training(train(job_of(plan, run, sources)), path)
 

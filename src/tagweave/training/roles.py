@@ -69,7 +69,7 @@ def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
     plan = replace(plan, target=(plan.dev,), sources=references, dev=None)
     job = replace(
         job,
-        data=replace(job.data, files=(file, *sources), own=1),
+        data=replace(job.data, files=(file, *sources), train_count=1),
         plan=plan,
         dev=None,
         run=job.run.without_checkpoint(),

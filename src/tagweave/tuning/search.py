@@ -152,7 +152,7 @@ def search(
             f"found {trials} trials, {seeds} seeds and timeout={timeout}, expected at least 1, at least 0, and seconds"
         )
     check_names(plan, ranges)
-    sources = [opened(source) for source in (*plan.corpora, *([plan.dev] if plan.dev else []))]
+    sources = [*map(opened, plan.named)]
     resolved = _resolved(plan, sources, ranges, tell)
     trainings = _Trainings(Space.of(resolved, ranges), sources)
     if plan.dev is None:

@@ -224,7 +224,7 @@ def _automatic(job: Job, narrowing: Narrowing | None, target_dev: Corpus | None)
     if narrowing:
         run.tell("the same taggers label the other corpora, for the automatic mapping")
         mappings = mappings_by_narrowing(narrowing, data.corpora, job.recipe)
-    elif job.plain and len(data.targets) == data.own:
+    elif job.plain and len(data.targets) == data.train_count:
         run.tell(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
         mappings = mappings_by(job.plain.model, data.corpora, job.recipe)
     else:
