@@ -226,10 +226,10 @@ def quiet() -> Iterator[None]:
 
     before, shows_progress = of_transformers.get_verbosity(), of_transformers.is_progress_bar_enabled()
     of_transformers.set_verbosity(logging.CRITICAL)
-    of_transformers.disable_progress_bar()  # type: ignore[no-untyped-call]
+    of_transformers.disable_progress_bar()
     try:
         yield
     finally:
         of_transformers.set_verbosity(before)
         if shows_progress:
-            of_transformers.enable_progress_bar()  # type: ignore[no-untyped-call]
+            of_transformers.enable_progress_bar()
