@@ -24,7 +24,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import Context
 from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Sentence
-from tagweave.evidence.layers import OUTSIDE
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.evidence.trees import only_head
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import UnknownLabelError

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tagweave.corpus.chunk_schemes import gaps_in
-from tagweave.corpus.spans import ANY
+from tagweave.corpus.spans import ANY, OUTSIDE
 from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import (
     Booleans,
@@ -53,7 +53,6 @@ from tagweave.evaluation.accuracy import (
 from tagweave.evaluation.score import Counts, Measure, Result, Score, Share, counts_by_sentence, f_of_counts
 from tagweave.labels.space import is_wildcard
 from tagweave.labels.spans import (
-    OUTSIDE,
     UNTYPED,
     SpanEvidence,
     SpanRules,

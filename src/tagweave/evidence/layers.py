@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.spans import ANY
+from tagweave.corpus.spans import ANY, OUTSIDE
 from tagweave.errors import CorpusError
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.spans import span_types
 from tagweave.labels.transition_scheme import TransitionScheme, codes_spans, type_of
 
-OUTSIDE = "O"
-"""The label of tokens outside all chunks."""
 _SHOWN = 12  # most labels in a message
 
 

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.labels.transition_scheme import split_label
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
-OUTSIDE = "O"
 UNTYPED = "_"
 _LABEL = re.compile(r"O|[BIES](-.*)?", re.DOTALL)
 

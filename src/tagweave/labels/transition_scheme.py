@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.spans import OUTSIDE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Mask = NDArray[np.bool_]
-_OUTSIDE = "O"
 
 _RULES = {
     # scheme: letters that may begin a sequence, letters that may end one, and the letters that may follow each
@@ -46,12 +47,12 @@ def split_label(label: str) -> tuple[str, str]:
 
 def type_of(label: str) -> str:
     """Return the type of a label; `O` is its own."""
-    return label if label == _OUTSIDE else split_label(label)[1]
+    return label if label == OUTSIDE else split_label(label)[1]
 
 
 def codes_spans(labels: Sequence[str]) -> bool:
     """Return whether labels code spans with types: O, and B, I, E or S with a type, one of them B."""
-    parts = [split_label(name) for name in labels if name != _OUTSIDE]
+    parts = [split_label(name) for name in labels if name != OUTSIDE]
     return any(letter == "B" for letter, _ in parts) and all(letter in "BIES" and kind for letter, kind in parts)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from io import StringIO
 from pathlib import Path
 from threading import Event, Thread
 from typing import NamedTuple
@@ -18,7 +17,6 @@ import sqlalchemy as sql
 from tagweave.annotate.database import Database, documents, prepare
 from tagweave.annotate.retraining import learn, run_child, take
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import columns
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import SPANS, TAGS
 from tagweave.errors import CorpusError, RequestError
@@ -162,7 +160,7 @@ class Retrainer:
     def _evidence(self, annotation: Annotation) -> Evidence:
         """Return an annotation as a training reads it; nothing known of spans that are not whole tokens.
 
-        Raises CorpusError for marks beyond the text, or text or labels that a column file cannot hold.
+        Raises CorpusError for marks beyond the text, and labels that are too long or cannot be printed.
         """
         for mark in annotation.marks:
             if len(mark.label) > _LONGEST or not mark.label.isprintable():
@@ -173,11 +171,6 @@ class Retrainer:
             (sentence.forms, sentence.layers["tag"])
             for sentence in sentences_of([document], self._cut, "unknown", unmarked, notes, self._task)
         ]
-        lines = StringIO()
-        columns.write([Sentence(forms, {"tag": layer}) for forms, layer in layers], lines, "tag")
-        read = columns.read(lines.getvalue().split("\n"), layer="tag")
-        if [(sentence.forms, sentence.layers["tag"]) for sentence in read] != layers:
-            raise CorpusError(f"the text {annotation.text[:_LONGEST]!r}", "text and labels that a column file can hold")
         if notes.misaligned or notes.overlapping:
             LOG.warning(
                 "%s: %d of %d spans are not whole tokens, %d overlap: unknown, and left out",

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.layers import OUTSIDE
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.evidence.sequences import Evidence, rows
 from tagweave.labels.sets import LabelRows
 from tagweave.labels.spans import SplitLabels

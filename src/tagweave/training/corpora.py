@@ -241,7 +241,8 @@ def _suited(corpus: Corpus, task: str) -> Corpus:
 def _digest_in_memory(corpus: Corpus) -> str:
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
     for sentence in corpus:
-        content.update(repr((sentence.forms, sentence.layers, sentence.heads, sentence.columns)).encode())
+        annotation = sentence.layers, sentence.heads, sentence.rejected, sentence.covered, sentence.confidence
+        content.update(repr((sentence.forms, sentence.columns, *annotation)).encode())
     return f"{_IN_MEMORY}{content.hexdigest()}"
 
 

@@ -20,8 +20,8 @@ from tagweave.corpus import chunk_schemes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
-from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.arc_templates import LONGEST
 from tagweave.labels import OF_WORDS, PARSE
 from tagweave.training.cascades.incomplete import is_complete

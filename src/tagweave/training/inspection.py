@@ -27,8 +27,8 @@ from tagweave.corpus.describe import describe
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
-from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import OF_CHARACTERS, SPANS
 from tagweave.training.corpora import LoadedSource, TrainingData
 from tagweave.training.fit.task import label_counts

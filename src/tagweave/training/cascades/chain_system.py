@@ -15,7 +15,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Candidates as Allowed
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.evidence.layers import OUTSIDE, allowed_sets
+from tagweave.corpus.spans import OUTSIDE
+from tagweave.evidence.layers import allowed_sets
 from tagweave.features.encoded import Encoded
 from tagweave.labels.coding import SEGMENTATION, as_layer, letters, to_words
 from tagweave.labels.sets import LabelSets

@@ -19,8 +19,8 @@ from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import digest
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import CorpusError, PlanError
-from tagweave.evidence.layers import OUTSIDE
 from tagweave.exchange.load import load
 from tagweave.labels import SPANS
 from tagweave.labels.coding import SEGMENTATION, letters_of

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import CorpusError
-from tagweave.evidence.layers import OUTSIDE, allowed_sets
+from tagweave.evidence.layers import allowed_sets
 from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names

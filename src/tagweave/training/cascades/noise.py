@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.evidence.layers import OUTSIDE
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import type_of
 from tagweave.learning.run import SILENT, Run

@@ -23,8 +23,8 @@ from tagweave.corpus.chunk_schemes import Gaps, codes_chunks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import in_surface_tokens
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import CorpusError
-from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import OF_CHARACTERS, PARSE, SPANS
 from tagweave.labels.coding import CODINGS_OF, LETTERS, SEGMENTATION, recode, to_characters
 from tagweave.labels.space import collect_names
