@@ -9,11 +9,11 @@ A page names its command, and says below its title at which commit it was measur
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from reproductions.lab.corpora import ROOT
@@ -40,20 +40,25 @@ def command_of(page: str) -> str:
 def stamped(page: str, commit: str, minutes: float | None = None) -> str:
     """Return the text of a page, which says below its title what it measures and, if that is known, in what time."""
     title, _, rest = MEASURED.sub("", page).partition("\n\n")
-    took = "" if minutes is None else f", in {minutes:.1f} minutes"
+    took = "" if minutes is None else f", in {minutes:.1f} minutes of a processor"
     return f"{title}\n\nMeasured for {__version__} at commit {commit}{took}.\n\n{rest}"
 
 
 def run(command: str, rivals: str) -> float:
-    """Run the command of a page, and return the minutes that it took.
+    """Run the command of a page, and return the minutes of a processor that it took.
 
     Raises:
         CalledProcessError: it failed.
     """
     words = shlex.split(command.replace("PYTHON", rivals))
-    begin = time.monotonic()
+    begin = _seconds_of_children()
     subprocess.run([sys.executable, *words[1:]], cwd=ROOT, check=True)
-    return (time.monotonic() - begin) / 60
+    return (_seconds_of_children() - begin) / 60
+
+
+def _seconds_of_children() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def main() -> None:
