@@ -53,7 +53,7 @@ test-tools: build/tools/doccano build/tools/label-studio
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check --no-cache
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --quiet .github
 
