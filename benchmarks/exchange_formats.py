@@ -71,7 +71,7 @@ _LIBRARIES = (
     "tagweave.exchange.exports",
     "tagweave.corpus.load",
 )
-_OTHERS = ("pyarrow.parquet", "pyarrow.ipc", "pyarrow.compute", "spacy.tokens", "srsly.msgpack")
+_OTHERS = ("spacy.tokens", "srsly.msgpack")
 
 
 class Taken(NamedTuple):
@@ -157,8 +157,7 @@ class Kind:
 def kinds() -> list[Kind]:
     """The formats: of tools with offsets, of libraries with tokens, and the corpus formats that hold most."""
     found = [_of_tool(name, TOOLS[name].extension) for name in TOOLS]
-    found += [_of_library("datasets", each) for each in (".parquet", ".arrow", ".jsonl")]
-    found.append(_of_library("spacy", TOKEN_TOOLS["spacy"].extensions[0]))
+    found += [_of_library(tool.name, tool.extensions[0]) for tool in TOKEN_TOOLS.values()]
     for name in ("conllu", "conllu-plus", "columns"):
         extension = FORMATS[name].extensions[0]
         found.append(Kind(name, "", extension, save, load))

@@ -148,7 +148,7 @@ def _repeated(data: bytes, rng: random.Random) -> bytes:
 
 
 def _size(data: bytes, rng: random.Random) -> bytes:
-    """Write a huge number over some bytes, often near the end, where Parquet has the sizes of columns and pages."""
+    """Write a huge number over some bytes, often near the end, where zips have the sizes of their files."""
     near_end = rng.random() < 0.5
     at = max(0, len(data) - rng.randrange(1, 1500)) if near_end else rng.randrange(len(data) + 1)
     size = rng.choice((*_SIZES, struct.pack("<i", rng.randrange(1 << 31))))

@@ -1,4 +1,4 @@
-"""Tables of Hugging Face datasets. Files are made with pyarrow, with the metadata that datasets 5 writes."""
+"""Rows of Hugging Face datasets in JSON, with the description that datasets 5 writes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError, ExchangeError
 
-pyarrow = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
-
 NAMES = ["O", "B-PER", "I-PER"]
 ROWS = [
     {"id": "7", "tokens": ["Ann", "Bell", "left"], "ner_tags": [1, -100, 0], "pos": ["N", "N", None]},
@@ -24,52 +22,23 @@ ROWS = [
 FEATURES = {"ner_tags": {"feature": {"names": NAMES, "_type": "ClassLabel"}, "_type": "List"}, "pos": {"_type": "List"}}
 
 
-def file(folder: Path, name: str, rows: list[dict[str, Any]] | None = None, features: Any = FEATURES) -> Path:
+def file(folder: Path, name: str, rows: list[dict[str, Any]] | None = None) -> Path:
     path, rows = folder / name, ROWS if rows is None else rows
-    if path.suffix in (".json", ".jsonl"):
-        path.write_text(json.dumps(rows) if path.suffix == ".json" else "\n".join(map(json.dumps, rows)), "utf-8")
-        return path
-    metadata = {"huggingface": json.dumps({"info": {"features": features}})} if features else None
-    table = pyarrow.Table.from_pylist(rows).replace_schema_metadata(metadata)
-    if path.suffix == ".parquet":
-        from pyarrow import parquet
-
-        parquet.write_table(table, path)
-    else:
-        make = pyarrow.ipc.new_file if name.startswith("file") else pyarrow.ipc.new_stream
-        with path.open("wb") as stream, make(stream, table.schema) as writer:
-            writer.write_table(table)
+    path.write_text(json.dumps(rows) if path.suffix == ".json" else "\n".join(map(json.dumps, rows)), "utf-8")
     return path
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "stream.arrow", "file.arrow", "a.jsonl", "a.json"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_labels_by_their_names(tmp_path: Path, name: str) -> None:
-    if "json" in name:
-        (tmp_path / "dataset_info.json").write_text(json.dumps({"features": FEATURES}))
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"features": FEATURES}))
     first, second = tw.read_documents("datasets", file(tmp_path, name))
     assert first.layers == {"ner_tags": (("B-PER",), None, ("O",)), "pos": (("N",), ("N",), None)}
     assert second.layers == {"ner_tags": (None,), "pos": (None,)} and first.comments == ("# id = 7",)
 
 
 def test_numbers_without_names_are_refused(tmp_path: Path) -> None:
-    for path in (file(tmp_path, "a.jsonl"), file(tmp_path, "a.parquet", features=None)):
-        with pytest.raises(CorpusError, match=r":1: found 1 in ner_tags, expected texts, or names of them in the file"):
-            tw.read_documents("datasets", path)
-
-
-def test_folders_of_save_to_disk(tmp_path: Path) -> None:
-    split = tmp_path / "train"
-    split.mkdir()
-    file(split, "data-00000-of-00001.arrow", features=None)
-    (split / "state.json").write_text('{"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}')
-    (split / "dataset_info.json").write_text(json.dumps({"features": FEATURES}))
-    assert len(tw.read_documents("datasets", split)) == 2
-    (tmp_path / "dataset_dict.json").write_text('{"splits": ["train"]}')
-    with pytest.raises(CorpusError, match="found the splits train, expected the folder of one of them"):
-        tw.read_documents("datasets", tmp_path)
-    (split / "state.json").write_text('{"_data_files": [{"filename": "../../secret.arrow"}]}')
-    with pytest.raises(FileNotFoundError, match=r"train/secret.arrow"):
-        tw.read_documents("datasets", split)
+    with pytest.raises(CorpusError, match=r":1: found 1 in ner_tags, expected texts, or their names in dataset_info"):
+        tw.read_documents("datasets", file(tmp_path, "a.jsonl"))
 
 
 def test_treebanks(tmp_path: Path) -> None:
@@ -83,17 +52,16 @@ def test_treebanks(tmp_path: Path) -> None:
         "text": "Ann\nleft",
     }
     told: list[str] = []
-    (found,) = tw.read_documents("datasets", file(tmp_path, "a.parquet", [row]), tell=told.append)
+    (found,) = tw.read_documents("datasets", file(tmp_path, "a.jsonl", [row]), tell=told.append)
     assert found.heads == {"head": ((Arc(2, "nsubj"),), None)} and found.columns == {"lemma": ("Ann", "_")}
     assert list(found.layers) == ["upos"] and told == ["not kept: 1 values of vectors"]
     assert found.comments == ("# text = Ann left",)
 
 
-@pytest.mark.parametrize("extension", [".parquet", ".arrow", ".jsonl"])
-def test_what_is_written_is_read(tmp_path: Path, extension: str) -> None:
+def test_what_is_written_is_read(tmp_path: Path) -> None:
     heads = {"head": ((Arc(2, "x"),), (Arc(0, "root"),), None)}
     given = Sentence(("a", "b", "c"), {"ne": (("B-X",), None, ("O",)), "pos": (("N",), ("V",), None)}, heads=heads)
-    path = tmp_path / f"a{extension}"
+    path = tmp_path / "a.jsonl"
     assert tw.write_documents("datasets", Corpus((given,), "ne"), path) == 1
     (found,) = tw.read_documents("datasets", path)
     assert (found.forms, found.layers, found.heads) == (given.forms, given.layers, given.heads)
@@ -101,25 +69,14 @@ def test_what_is_written_is_read(tmp_path: Path, extension: str) -> None:
     assert list(tw.read_documents("datasets", path)[0].layers) == ["pos"]
 
 
-def test_class_labels_as_datasets_reads_them(tmp_path: Path) -> None:
-    from pyarrow import parquet
-
-    given = Sentence(("a", "b"), {"ne": (("B-X",), None)})
-    tw.write_documents("datasets", Corpus((given,), "ne"), tmp_path / "a.parquet")
-    table = parquet.read_table(tmp_path / "a.parquet")
-    features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
-    assert features["ne"] == {"feature": {"names": ["B-X"], "_type": "ClassLabel"}, "_type": "Sequence"}
-    assert table.to_pylist() == [{"tokens": ["a", "b"], "ne": [0, -100]}]
-
-
 def test_what_it_cannot_hold(tmp_path: Path) -> None:
     corpus = Corpus((Sentence(("a",), {"ne": (("X", "Y"),)}),), "ne")
     with pytest.raises(CorpusError, match="found the candidates X Y, expected one label or none, as datasets has them"):
-        tw.write_documents("datasets", corpus, tmp_path / "a.parquet")
-    with pytest.raises(ExchangeError, match=r"found the file name .*a.csv', expected one that ends in .parquet"):
+        tw.write_documents("datasets", corpus, tmp_path / "a.jsonl")
+    with pytest.raises(ExchangeError, match=r"found the file name .*a.csv', expected one that ends in .jsonl"):
         tw.write_documents("datasets", corpus, tmp_path / "a.csv")
     with pytest.raises(CorpusError, match="found no layer 'x', expected one of ne"):
-        tw.write_documents("datasets", corpus, tmp_path / "a.parquet", ["x"])
+        tw.write_documents("datasets", corpus, tmp_path / "a.jsonl", ["x"])
     assert not list(tmp_path.iterdir())
 
 

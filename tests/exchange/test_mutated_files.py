@@ -11,7 +11,7 @@ from attacks import ATTACKS, made
 from benchmarks.exchange_formats import MEGABYTES, Child, Kind, child, kept, kinds, outcomes
 
 KINDS = {each.name: each for each in kinds()}
-NEEDS = {"datasets": "pyarrow", "spacy": "spacy"}
+NEEDS = {"spacy": "spacy"}
 BY_OFFSETS = {"doccano", "label-studio", "prodigy", "answers", "brat"}
 SCORED = {"label-studio", "answers", "conllu", "conllu-plus", "columns"}
 

@@ -260,7 +260,7 @@ def test_whole_numbers_of_labels_may_be_floats(tmp_path: Path) -> None:
     written(tmp_path / "dataset_info.json", names)
     file = written(tmp_path / "a.jsonl", {"tokens": TEXT.split(), "ner": [1.0, 0.0, float("nan"), -100.0]})
     assert read(file, "datasets")[0] == [{"ner": "B-PER O _ _"}]
-    with pytest.raises(CorpusError, match=r"a.jsonl:1: found 1 in ner_tags, expected texts, or names"):
+    with pytest.raises(CorpusError, match=r"a.jsonl:1: found 1 in ner_tags, expected texts, or their names"):
         read(written(file, {"tokens": ["Vela"], "ner_tags": [1.0]}), "datasets")
 
 

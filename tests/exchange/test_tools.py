@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 import tagweave as tw
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError, ExchangeError
-from tagweave.exchange import TOOL_NAMES
+from tagweave.exchange import TOOL_NAMES, members
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.exports import NAMES, TOOLS, tool
 from tagweave.exchange.load import check_tool, recognized
-from tagweave.exchange.members import LIMITS
 from tagweave.exchange.sentences import Misalignment
 
 TEXT = "Ann left Graz.\nBob stays."
@@ -206,7 +205,7 @@ def test_mistakes_are_named_with_their_place(tmp_path: Path, name: str, content:
 
 
 def test_a_pipe_has_no_size_to_be_in_proportion_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS, "bytes", (10, 30))
+    monkeypatch.setattr(members, "UNPACKED", 10)
     tasks = b'[{"id": 1, "data": {"text": "a"}}]'
     with pytest.raises(CorpusError, match=r"a.json: found more than [\d,]+ bytes in \d+ on disk"):
         (tmp_path / "a.json").write_bytes(gzip.compress(b"[" + b" " * 100_000 + b"]"))

@@ -29,17 +29,7 @@ if TYPE_CHECKING:
     from tagweave.exchange.exports import Export
 
 _CELL, _ROW = 20, 160  # characters shown
-_BEGINNINGS: dict[bytes, str] = {
-    b"PAR1": "datasets",
-    b"ARROW1": "datasets",
-    b"\xff\xff\xff\xff": "datasets",  # a stream of Arrow
-}
-_EXTENSIONS: dict[str, str] = {
-    ".ann": "brat",
-    ".spacy": "spacy",
-    ".parquet": "datasets",
-    ".arrow": "datasets",
-}
+_EXTENSIONS = {".ann": "brat", ".spacy": "spacy"}
 
 
 def check_tool(name: str, path: str) -> None:
@@ -66,12 +56,11 @@ def _by_content(path: str) -> str | None:
                 return _by_extension(map(PurePosixPath, packed.namelist()))
         with opened(path, lambda: 0) as stream:
             start = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
-            by_start = next((tool for begin, tool in _BEGINNINGS.items() if start.startswith(begin)), None)
-            if by_start is None and start[:1] in (b"{", b"["):
+            if start[:1] in (b"{", b"["):
                 return _by_first_value((start + stream.read(LONGEST)).decode("utf-8", "replace"))
     except (OSError, CorpusError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return None  # whoever reads the file says what is wrong with it
-    return by_start or _by_extension([PurePosixPath(path)])
+    return _by_extension([PurePosixPath(path)])
 
 
 def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:

@@ -135,9 +135,8 @@ def unique(name: str, taken: set[str], otherwise: str) -> str:
 
 
 UNPACKED = 1 << 24
-LIMITS = {"bytes": (UNPACKED, 30), "values": (4_000_000, 8)}
-"""How much may be in a file, however small it is, and how many times its bytes on disk in a larger one: text unpacks to
-3 to 5 times as many; tables with ten columns of tokens have 4 values a byte."""
+"""Bytes that a file may unpack to, however small it is."""
+_UNPACKED_RATIO = 30  # of such bytes to those of a larger file: text unpacks to 3 to 5 times as many
 _MEMORY = 500 << 20  # bytes of documents and sentences, however small the file is
 _MEMORY_RATIO = 100  # of such bytes to those on disk: 10 to 60 for real exports, packed ones among them
 _DOCUMENT, _MARK, _PAIR = 800, 300, 150
@@ -158,18 +157,18 @@ def size_on_disk(path: str | Path) -> int:
 
 
 class Allowance:
-    """Counts the bytes that a file unpacks to, or the values in it, and refuses too many."""
+    """Counts the bytes that a file unpacks to, and refuses too many."""
 
-    def __init__(self, path: str | Path, what: str = "bytes") -> None:
-        self._path, self._what = str(path), what
-        least, self._ratio = LIMITS[what]
-        self._left = self._most = _most(least, self._ratio, [self._path])
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._left = self._most = _most(UNPACKED, _UNPACKED_RATIO, [path])
 
     def take(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            found = f"more than {self._most:,} {self._what} in {size_on_disk(self._path):,} on disk"
-            raise CorpusError(found, f"at most {self._ratio} times as many: import it unpacked, or a part", self._path)
+            found = f"more than {self._most:,} bytes in {size_on_disk(self._path):,} on disk"
+            expected = f"at most {_UNPACKED_RATIO} times as many: import it unpacked, or a part"
+            raise CorpusError(found, expected, self._path)
 
 
 class Memory:
