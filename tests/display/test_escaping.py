@@ -27,7 +27,7 @@ ATTACKS = (
 )
 _OURS = {
     *("div", "span", "style", "bdi", "b", "small", "mark", "details", "summary", "h1", "h2", "h3", "p", "ul", "li"),
-    *("table", "thead", "tbody", "tr", "th", "td", "svg", "title", "g", "path", "text"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
 }
 
 

@@ -82,32 +82,12 @@ class TestSpans:
         assert shown == "ner: a X b s a O b I-X"
 
 
-class TestTrees:
-    SENTENCE = Sentence(
-        ("she", "saw", "it"), heads={"gold": ((Arc(2, "nsubj"),), (Arc(0, "root"),), (Arc(2, "obj"), Arc(1, "iobj")))}
-    )
-
-    def test_every_arc_is_drawn_with_its_relation(self) -> None:
-        shown = self.SENTENCE._repr_html_()
-        assert re.findall(r'class="relation">(\w+)', shown) == ["root", "nsubj", "obj", "iobj"]
-        assert shown.count('<g class="several">') == 2
-
-    def test_a_second_tree_shows_what_differs_and_not_what_is_unknown(self) -> None:
-        other = self.SENTENCE.with_heads("found", ((Arc(3, "nsubj"),), None, self.SENTENCE.heads["gold"][2]))
-        shown = other._repr_html_()
-        assert shown.count('class="other"') == 1
-        assert "gold above, found below" in shown
-
-    def test_arcs_never_share_a_line(self) -> None:
-        heads = tuple((Arc(head, "r"),) for head in (2, 0, 2, 3, 4, 2))
-        html = Sentence(tuple("abcdef"), heads={"h": heads})._repr_html_()
-        found = re.findall(r"M([\d.]+) [\d.]+V[\d.]+Q[\d. ]+ ([\d.]+)H([\d.]+)Q", html)
-        lines = [tuple(map(float, each)) for each in found]
-        for number, (left, height, right) in enumerate(lines):
-            for start, level, stop in lines[:number]:
-                apart = max(left, right) <= min(start, stop) or max(start, stop) <= min(left, right)
-                assert apart or height != level
-        assert len(lines) == 5
+def test_heads_are_numbers_with_their_relations() -> None:
+    arcs = ((Arc(2, "nsubj"),), (Arc(0, "root"),), (Arc(2, "obj"), Arc(1, None)), (Arc(None, "x"),), None)
+    sentence = Sentence(WORDS, {"pos": (None,) * 5}, heads={"gold": arcs, "pos": arcs})
+    shown = text(sentence._repr_html_())
+    row = "gold pos (heads) Ida 2 nsubj 2 nsubj left 0 root 0 root Port 2 obj | 1 2 obj | 1 Morgar ? x ? x . ? ?"
+    assert shown == f"{row} nothing known: pos"
 
 
 def test_marginals_are_coloured_and_improbable_labels_left_out() -> None:
@@ -125,7 +105,6 @@ def test_a_huge_sentence_is_cut_in_no_time(length: int) -> None:
     assert time.perf_counter() - begin < 5
     assert len(shown) < 200_000
     assert "99,800 more tokens" in shown
-    assert "too wide for a picture" in shown
 
 
 _PAGES = {"light": (255, 0.87, 0), "JupyterLab dark": (17, 0.87, 255), "site dark": (30, 0.82, 226)}

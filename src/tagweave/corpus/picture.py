@@ -1,4 +1,4 @@
-"""The picture of a sentence in a notebook: its labels, spans and trees, for `display` to draw."""
+"""The picture of a sentence in a notebook: its labels, spans and heads, for `display` to draw."""
 
 from __future__ import annotations
 
@@ -23,8 +23,17 @@ def sentence_html(
     position = cache(lambda candidates: _numbered(_probable(candidates)))
     labels = {name: [position(candidates) for candidates in layer] for name, layer in layers.items()}
     spans = {name: groups for name, layer in layers.items() if (groups := _spans(layer)) is not None}
-    arcs = {name: [_numbered(candidates) for candidates in layer] for name, layer in heads.items()}
-    return picture(sentence_picture(Annotated(forms, labels, spans, arcs, confidence)))
+    for name, layer in heads.items():
+        labels[f"{name} (heads)" if name in labels else name] = [_arcs(candidates) for candidates in layer]
+    return picture(sentence_picture(Annotated(forms, labels, spans, confidence)))
+
+
+def _arcs(candidates: tuple[Any, ...] | None) -> Sequence[tuple[str, float | None]] | None:
+    """Write candidates for the head of a word as its number, and the relation."""
+    numbered = _numbered(candidates)
+    if numbered is None:
+        return None
+    return [(f"{'?' if head is None else head} {relation or ''}".rstrip(), n) for (head, relation), n in numbered]
 
 
 def _numbered(candidates: tuple[Any, ...] | None) -> Sequence[tuple[Any, float | None]] | None:

@@ -1,4 +1,4 @@
-"""Pictures for notebooks: HTML and SVG in one piece, legible on light and dark pages, from text that is not trusted.
+"""Pictures for notebooks: HTML in one piece, legible on light and dark pages, from text that is not trusted.
 
-`markup` has the elements; `pictures` and `trees` draw sentences, marginal probabilities and trees from plain data.
+`markup` has the elements; `pictures` shows sentences and marginal probabilities, from plain data.
 """

@@ -39,16 +39,6 @@ STYLE = """
 .tagweave th[scope=row] { text-align: end; }
 .tagweave td.number { text-align: end; font-variant-numeric: tabular-nums; }
 .tagweave td { font-variant-numeric: tabular-nums; }
-.tagweave svg { display: block; color: inherit; }
-.tagweave svg text { fill: currentColor; font: 14px system-ui, sans-serif; text-anchor: middle; }
-.tagweave svg text.relation { font-size: 11px; }
-.tagweave svg path { fill: none; stroke: currentColor; stroke-width: 1.1; stroke-opacity: .65; }
-.tagweave svg path.tip { fill: currentColor; fill-opacity: .8; stroke: none; }
-.tagweave svg .several path, .tagweave svg .unknown path { stroke-dasharray: 3 3; border: 0; }
-.tagweave svg .unknown { opacity: .8; }
-.tagweave svg .other path { stroke: #d55e00; stroke-width: 2.2; stroke-opacity: 1; }
-.tagweave svg .other path.tip { fill: #d55e00; stroke: none; fill-opacity: 1; }
-.tagweave svg .other text { font-weight: 700; }
 """
 """Rules for pictures alone: a notebook has one page for all outputs."""
 

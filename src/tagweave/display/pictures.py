@@ -1,6 +1,6 @@
 """Pictures of sentences and of marginal probabilities.
 
-A sentence is shown as words over their labels, with spans highlighted in running text, and trees as arcs.
+A sentence is shown as words over their labels and heads, with spans highlighted in running text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from tagweave.display.markup import (
     with_number,
     word,
 )
-from tagweave.display.trees import Heads, trees
 
 _OUTSIDE = "O"
 _UNKNOWN = {"B-*", _OUTSIDE}
@@ -36,7 +35,7 @@ Group = Sequence[tuple[int, int | None, str | None]]
 
 @dataclass(frozen=True)
 class Annotated:
-    """A sentence of T tokens to show: T positions or heads for each layer, and a confidence for each token if known.
+    """A sentence of T tokens to show: T positions for each layer, and a confidence for each token if known.
 
     Layers that code spans have their groups of alternatives in `spans`, from left to right.
     """
@@ -44,7 +43,6 @@ class Annotated:
     forms: Sequence[str]
     layers: Mapping[str, Sequence[Position]] = field(default_factory=dict)
     spans: Mapping[str, Sequence[Group]] = field(default_factory=dict)
-    heads: Mapping[str, Heads] = field(default_factory=dict)
     confidence: Sequence[float] | None = None
 
 
@@ -53,13 +51,11 @@ def sentence_picture(sentence: Annotated) -> Html:
     parts = [_highlighted(sentence, name) for name in sentence.layers if name in sentence.spans]
     known = [name for name, layer in sentence.layers.items() if any(layer)] or [*sentence.layers]
     others = [name for name in known if name not in sentence.spans]
-    if others or sentence.confidence is not None or not (parts or sentence.heads):
+    if others or sentence.confidence is not None or not parts:
         parts.append(_gloss(sentence, others))
     if len(known) < len(sentence.layers):
         unknown = ", ".join(name for name in sentence.layers if name not in known)
         parts.append(element("div", f"nothing known: {unknown}", class_="quiet"))
-    if sentence.heads:
-        parts.append(trees(sentence.forms, sentence.heads))
     if len(sentence.forms) > _TOKENS:
         parts.append(element("div", f"... {len(sentence.forms) - _TOKENS:,} more tokens", class_="quiet"))
     # the first letter decides the direction of writing; names of layers have no say
