@@ -1,18 +1,16 @@
-"""What those who come from sklearn-crfsuite rely on: bytes, shapes, files, logs, hooks, and attributes before `fit`."""
+"""What those who come from sklearn-crfsuite rely on: bytes, shapes, files, logs, and attributes before `fit`."""
 
 from __future__ import annotations
 
 import pickle
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from random_sentences import sentences
 
 from tagweave.estimators import ChainCRF
-from tagweave.estimators.crfsuite import LabelScore, TrainingLog, label_scores
 from tagweave.estimators.sequences import Predictions
 
 X = [[{"w": "the"}, {"w": "run"}], [{"w": "they"}, {"w": "run"}], [{"w": "the"}, {"w": "run"}, {"w": "they"}]]
@@ -82,32 +80,8 @@ def test_predictions_of_folds_can_be_concatenated(crf: ChainCRF) -> None:
 
 def test_attributes_are_none_before_fit() -> None:
     crf = ChainCRF()
-    names = ("tagger_", "classes_", "attributes_", "num_attributes_", "state_features_", "transition_features_")
-    assert all(getattr(crf, name) is None for name in (*names, "size_", "training_log_"))
-
-
-def test_the_size_is_that_of_the_file(crf: ChainCRF, tmp_path: Path) -> None:
-    crf.save(tmp_path / "m")
-    assert crf.size_ == (tmp_path / "m").stat().st_size
-
-
-def test_the_tagger(crf: ChainCRF) -> None:
-    tagger = crf.tagger_
-    assert tagger is not None
-    assert tagger.labels() == crf.classes_
-    assert tagger.tag(X[0]) == Y[0] == tagger.tag()
-    ((best, probability), *_) = crf.predict_best(X[:1], 1)[0]
-    assert tagger.probability(best) == pytest.approx(probability)
-    marginals = crf.predict_marginals_single(X[0])
-    assert [tagger.marginal("NN", t) for t in range(2)] == [each["NN"] for each in marginals]
-    with pytest.raises(ValueError, match="found 1 positions, expected 2"):
-        tagger.probability(["DT"])
-    with pytest.raises(ValueError, match="the label 'X'"):
-        tagger.probability(["DT", "X"])
-    info = tagger.info()
-    assert info.state_features == crf.state_features_ and info.transitions == crf.transition_features_
-    assert list(info.labels) == crf.classes_ and list(info.attributes) == crf.attributes_
-    assert info.header["num_features"] == str(len(info.state_features) + len(info.transitions))
+    names = ("classes_", "attributes_", "state_features_", "transition_features_", "training_log_")
+    assert all(getattr(crf, name) is None for name in names)
 
 
 # Files
@@ -145,85 +119,17 @@ def test_parameters_without_effect_are_taken() -> None:
 # The log
 
 
-def test_the_log_of_a_training() -> None:
-    A, a = sentences(30)
-    crf = ChainCRF(max_iterations=4).fit(A, a)
-    log = crf.training_log_
-    assert log is not None
-    assert [each["num"] for each in log.iterations] == [1, 2, 3, 4] == [each.number for each in log]
-    assert [each["loss"] for each in log.iterations] == [each.loss for each in log]
-    assert log.last_iteration is log.iterations[-1]
-    assert log.last_iteration["scores"] == {} and "avg_f1" not in log.last_iteration
-    assert log.last_iteration["feature_norm"] == pytest.approx(np.linalg.norm(crf.model_.weights))
-    assert log.last_iteration["active_features"] == np.count_nonzero(crf.model_.weights)
-    assert sum(each["time"] for each in log.iterations) == pytest.approx(log.training_seconds)
-    assert log.featgen_num_features == len(crf.state_features_ or ()) + len(crf.transition_features_ or ())
-    assert len(log.log) == 4 and log.log[0].startswith("iteration 1: loss")
-    assert TrainingLog().last_iteration is None and TrainingLog().training_seconds == 0
-
-
 def test_development_data_are_only_reported() -> None:
     A, a = sentences(60)
     B, b = sentences(20, seed=1)
     without, reported = (ChainCRF("pa", max_iterations=15, averaging=False).fit(A, a, *dev) for dev in ((), (B, b)))
     assert np.array_equal(without.model_.weights, reported.model_.weights)
     log = reported.training_log_
-    assert log is not None and log.last_iteration is not None
+    assert log is not None
     scores = [each.score or 0.0 for each in log]
     assert len(set(scores)) > 1 and log[-1].score == reported.score(B, b)
     assert [each.best for each in log] == [score > max(scores[:i], default=0) for i, score in enumerate(scores)]
-    assert log.last_iteration["item_accuracy_float"] == pytest.approx(log[-1].score)
     assert reported.model_.about["dev_score"] == log[-1].score
-
-
-def test_scores_of_labels() -> None:
-    gold: list[list[str | None]] = [["A", "B", None], ["A"], ["B", "B"]]
-    found = [["A", "A", "B"], ["A"], ["B", "A"]]
-    scores = label_scores(gold, found, ["A", "B", "C"])
-    assert scores["scores"]["A"] == LabelScore(2, 4, 2, 0.5, 1.0, pytest.approx(2 / 3))
-    assert scores["scores"]["B"] == LabelScore(1, 1, 3, 1.0, pytest.approx(1 / 3), 0.5)
-    assert scores["scores"]["C"] == LabelScore(0, 0, 0, None, None, None)
-    assert scores["item_accuracy"] == Fraction(3, 5) and scores["instance_accuracy"] == Fraction(1, 3)
-    assert scores["avg_f1"] == pytest.approx((2 / 3 + 0.5) / 3)
-
-
-class Reporter:
-    """What a user derives from `pycrfsuite.Trainer`, without it."""
-
-    said: ClassVar[list[Any]] = []
-
-    def __init__(self, algorithm: str, params: dict[str, Any], verbose: bool) -> None:
-        self.logparser: Any = None
-        self.said.append((algorithm, params, verbose))
-
-    def on_iteration(self, log: str, info: dict[str, Any]) -> None:
-        self.said.append((log.split(":", maxsplit=1)[0], info["num"]))
-
-    def on_optimization_end(self, log: str) -> None:
-        self.said.append(self.logparser.last_iteration["num"])
-
-
-def test_hooks_of_a_trainer_class(capsys: pytest.CaptureFixture[str]) -> None:
-    Reporter.said = []
-    ChainCRF("l2sgd", min_freq=1, calibration_eta=0.2, max_iterations=2, trainer_cls=Reporter).fit(X, Y)
-    assert Reporter.said == []
-    ChainCRF("l2sgd", min_freq=1, calibration_eta=0.2, max_iterations=2, trainer_cls=Reporter, verbose=True).fit(X, Y)
-    params = {"feature.minfreq": 1, "calibration.eta": 0.2, "max_iterations": 2}
-    assert Reporter.said == [("l2sgd", params, True), ("iteration 1", 1), ("iteration 2", 2), 2]
-    assert capsys.readouterr().out == ""
-
-
-def test_hooks_of_sklearn_crfsuites_trainer(capsys: pytest.CaptureFixture[str]) -> None:
-    trainer = pytest.importorskip("sklearn_crfsuite.trainer", reason="sklearn-crfsuite is not installed")
-    parameters: dict[str, Any] = {
-        "c1": 0.1,
-        "c2": 0.1,
-        "all_possible_states": True,
-        "max_iterations": 2,
-    }
-    ChainCRF(trainer_cls=trainer.LinePerIterationTrainer, verbose=True, **parameters).fit(X, Y, X, Y)
-    out = capsys.readouterr().out
-    assert out.count("Iter ") == 2 and "Acc(item/seq)=" in out and "Precision" in out and "PRP" in out
 
 
 # Learners beside CRFsuite's
@@ -258,30 +164,6 @@ def test_one_sentence_gives_crfsuites_weights(algorithm: str, parameters: dict[s
             assert found.get(key, 0) == pytest.approx(expected.get(key, 0), abs=1e-6)
     assert crf.training_log_ is not None
     assert crf.training_log_[-1].loss == pytest.approx(other.training_log_.last_iteration["loss"], abs=1e-6)
-
-
-# scikit-learn
-
-
-def test_arguments_of_fit_can_be_requested() -> None:
-    sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    from sklearn.base import clone
-    from sklearn.model_selection import cross_validate
-
-    A, a = sentences(12)
-    with pytest.raises(RuntimeError, match="enable_metadata_routing"):
-        ChainCRF().set_fit_request(sample_weight=True)
-    with sklearn.config_context(enable_metadata_routing=True):
-        with pytest.raises(TypeError, match="unknown argument 'weight' of fit, expected X_dev, y_dev, sample_weight"):
-            ChainCRF().set_fit_request(weight=True)
-        crf = clone(ChainCRF(max_iterations=2).set_fit_request(sample_weight="how_often"))
-        assert crf.get_metadata_routing().fit.requests["sample_weight"] == "how_often"
-        weights = np.array([1.0, 5.0, 0.0] * 4)
-        given = cross_validate(crf, A, a, cv=2, params={"how_often": weights}, return_estimator=True)
-        by_hand = ChainCRF(max_iterations=2).fit(A[6:], a[6:], sample_weight=weights[6:])
-        assert given["estimator"][0].state_features_ == by_hand.state_features_
-        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
-            cross_validate(ChainCRF(), A, a, cv=2, params={"sample_weight": weights})
 
 
 def test_single_sentences_with_values_that_are_kept_and_that_are_not() -> None:

@@ -21,15 +21,15 @@ def run(code: str) -> str:
 
 
 def test_parameters_by_name() -> None:
-    crf = ChainCRF("rprop", c2=0.5)
+    crf = ChainCRF("l2sgd", c2=0.5)
     parameters = crf.get_params()
-    assert parameters["algorithm"] == "rprop" and parameters["c2"] == 0.5 and parameters["c1"] is None
+    assert parameters["algorithm"] == "l2sgd" and parameters["c2"] == 0.5 and parameters["c1"] is None
     assert ChainCRF(**parameters).get_params(deep=False) == parameters
     assert crf.set_params(c2=0.25, verbose=True) is crf
     assert (crf.c2, crf.verbose) == (0.25, True)
     with pytest.raises(ValueError, match="invalid parameter 'c3' for ChainCRF"):
         crf.set_params(c3=1)
-    assert repr(crf) == "ChainCRF(algorithm='rprop', c2=0.25, verbose=True)"
+    assert repr(crf) == "ChainCRF(algorithm='l2sgd', c2=0.25, verbose=True)"
     assert repr(ChainCRF()) == "ChainCRF()"
 
 

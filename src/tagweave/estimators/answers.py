@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain, pairwise, repeat
-from math import exp, isfinite
+from math import isfinite
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Layer
-from tagweave.estimators.sequences import TokenSequence, layers_of
+from tagweave.estimators.sequences import TokenSequence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
 from tagweave.kernels.decode import best_sequences
@@ -187,14 +187,6 @@ def k_best_labels(model: ChainModel, encoded: Encoded, k: int) -> list[list[tupl
         labels = [[names[number] for number in sequence] for sequence in sequences.tolist()]
         rankings.append(list(zip(labels, np.exp(scores - log_z[sentence]).tolist(), strict=True)))
     return rankings
-
-
-def sequence_probability(model: ChainModel, sentence: TokenSequence, labels: Sequence[str]) -> float:
-    """Compute the probability of a label sequence. Raises ValueError for another length or unknown labels."""
-    (layer,) = layers_of([labels], [len(sentence)], "labels")
-    encoded, masks = evidence(model, encode(model, [sentence]), [layer])
-    (free,), (given,) = (model.marginals(encoded, which)[1].tolist() for which in (None, masks))
-    return exp(given - free)
 
 
 def _by_sentence(tokens: list[Item], encoded: Encoded) -> list[list[Item]]:

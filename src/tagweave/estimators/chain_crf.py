@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import numpy as np
@@ -17,12 +16,10 @@ from tagweave.estimators.answers import (
     evidence,
     k_best_labels,
     marginals,
-    sequence_probability,
     state_weights,
     transition_weights,
 )
-from tagweave.estimators.crfsuite import ModelInfo, TrainingLog
-from tagweave.estimators.fitting import Hooks, Sequences, fit_sequences, print_iteration
+from tagweave.estimators.fitting import Sequences, fit_sequences
 from tagweave.estimators.parameters import CRFParameters, not_fitted
 from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
 from tagweave.features.attributes import AttributeEncoder
@@ -32,24 +29,6 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.options import described
 from tagweave.training.fit.chain_problem import scorer
-
-_OF_PROCESS = ("model_filename", "trainer_cls")
-"""Parameters that are not stored with a model."""
-
-CRFSUITE_NAMES = {
-    "min_freq": "feature.minfreq",
-    "all_possible_states": "feature.possible_states",
-    "all_possible_transitions": "feature.possible_transitions",
-    "pa_type": "type",
-    "calibration_eta": "calibration.eta",
-    "calibration_rate": "calibration.rate",
-    "calibration_samples": "calibration.samples",
-    "calibration_candidates": "calibration.candidates",
-    "calibration_max_trials": "calibration.max_trials",
-}
-"""What CRFsuite calls the parameters that it calls otherwise."""
-_OWN = ("algorithm", "verbose", *_OF_PROCESS, "keep_tempfiles", "coding", "early_stopping", "threads")
-"""Parameters that CRFsuite's trainers do not have."""
 
 
 @described
@@ -75,11 +54,10 @@ class ChainCRF(CRFParameters):
     Before `fit`, attributes are `None`.
 
     Attributes:
-        training_log_: a list of `Iteration` (number, loss, score on development data, seconds), which has the
-            attributes of python-crfsuite's log.
+        training_log_: a list of `Iteration` (number, loss, score on development data, seconds).
     """
 
-    training_log_: TrainingLog | None = None
+    training_log_: list[Iteration] | None = None
     _model: ChainModel | None = None
     _prepared: SingleSentences | None = None
 
@@ -113,20 +91,10 @@ class ChainCRF(CRFParameters):
             held_out = token_sequences(X_dev)
             dev_layers = layers_of(y_dev, [len(sentence) for sentence in held_out], "y_dev")
             dev = Sequences(held_out, dev_layers, weights_of(None, len(held_out)))
-        hooks = self._hooks() if self.verbose and self.trainer_cls is not None else None
-        listener = hooks.iteration if hooks is not None else print_iteration if self.verbose else None
-        self._model, self.training_log_ = fit_sequences(train, dev, self.get_params(), listener)
-        if hooks is not None:
-            hooks.end(self.training_log_)
+        self._model, self.training_log_ = fit_sequences(train, dev, self.get_params())
         if self.model_filename is not None:
             self.save(self.model_filename)
         return self
-
-    def _hooks(self) -> Hooks:
-        assert self.trainer_cls is not None  # noqa: S101 - for the type checker
-        given = {name: value for name, value in self.get_params().items() if value is not None and name not in _OWN}
-        params = {CRFSUITE_NAMES.get(name, name): value for name, value in given.items()}
-        return Hooks(self.trainer_cls(algorithm=self.algorithm or "lbfgs", params=params, verbose=True))
 
     def predict(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> Predictions:
         """The best labels: an array [sentences, tokens] if all sentences are of one length, else [sentences] of lists.
@@ -185,10 +153,10 @@ class ChainCRF(CRFParameters):
     def save(self, path: Path | str) -> None:
         """Write the fitted model for `load` and `tagweave.load_model`; equal models are equal files.
 
-        What belongs to this process is left out: `model_filename`, `trainer_cls`, and the seconds of the log.
+        What belongs to this process is left out: `model_filename`, and the seconds of the log.
         """
         model = self.model_
-        parameters = {name: _plain(value) for name, value in self.get_params().items() if name not in _OF_PROCESS}
+        parameters = {name: _plain(value) for name, value in self.get_params().items() if name != "model_filename"}
         log = [{**asdict(iteration), "seconds": 0.0} for iteration in self.training_log_ or ()]
         about = {**model.about, "parameters": parameters, "training_log": log}
         save_model(replace(model, about=about), path)
@@ -204,7 +172,7 @@ class ChainCRF(CRFParameters):
         model = _attribute_model(path)
         try:
             crf = cls(**model.about.get("parameters", {}))
-            crf.training_log_ = TrainingLog(Iteration(**iteration) for iteration in model.about.get("training_log", ()))
+            crf.training_log_ = [Iteration(**iteration) for iteration in model.about.get("training_log", ())]
         except (LookupError, TypeError) as error:
             raise ModelFileError(f"{path}: found a model of other parameters ({error}), expected a ChainCRF") from error
         crf._model = model
@@ -223,11 +191,6 @@ class ChainCRF(CRFParameters):
         return self._model
 
     @property
-    def tagger_(self) -> SentenceTagger | None:
-        """The model with the methods of `pycrfsuite.Tagger`."""
-        return None if self._fitted() is None else SentenceTagger(self)
-
-    @property
     def classes_(self) -> list[str] | None:
         """The labels, sorted if the model was fitted here."""
         model = self._fitted()
@@ -240,12 +203,6 @@ class ChainCRF(CRFParameters):
         return None if states is None else list(dict.fromkeys(name for name, _ in states))
 
     @property
-    def num_attributes_(self) -> int | None:
-        """The number of attributes with a nonzero weight."""
-        attributes = self.attributes_
-        return None if attributes is None else len(attributes)
-
-    @property
     def state_features_(self) -> dict[tuple[str, str], float] | None:
         """The nonzero weights by (attribute, label)."""
         model = self._fitted()
@@ -256,15 +213,6 @@ class ChainCRF(CRFParameters):
         """The nonzero weights by (label, next label)."""
         model = self._fitted()
         return None if model is None else transition_weights(model)
-
-    @property
-    def size_(self) -> int | None:
-        """The size in bytes of the file that `save` writes."""
-        if self._fitted() is None:
-            return None
-        with TemporaryDirectory() as folder:
-            self.save(path := Path(folder, "model"))
-            return path.stat().st_size
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_prepared"}
@@ -287,50 +235,3 @@ def _attribute_model(path: Path | str) -> ChainModel:
 def _plain(value: Any) -> Any:
     """Return a parameter as a plain Python value for JSON; a search over NumPy arrays sets NumPy scalars."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-class SentenceTagger:
-    """Answers about one sentence at a time, the one that `set` was given last, by a fitted estimator."""
-
-    def __init__(self, crf: ChainCRF) -> None:
-        self._crf = crf
-        self._sentence: TokenSequence = []
-        self._marginals: list[dict[str, float]] = []
-
-    def labels(self) -> list[str]:
-        return list(self._crf.model_.space.names)
-
-    def set(self, xseq: TokenSequence) -> None:
-        """Take a sentence, about which the next questions are."""
-        self._sentence, self._marginals = list(xseq), self._crf.predict_marginals_single(xseq)
-
-    def tag(self, xseq: TokenSequence | None = None) -> list[str]:
-        """The best labels of a sentence, which is then the one that others are asked about."""
-        if xseq is not None:
-            self.set(xseq)
-        return self._crf.predict_single(self._sentence)
-
-    def marginal(self, y: str, pos: int) -> float:
-        """The probability of a label at a position. Raises KeyError, IndexError."""
-        return self._marginals[pos][y]
-
-    def probability(self, yseq: Sequence[str]) -> float:
-        """The probability of a label sequence. Raises ValueError for another length or unknown labels."""
-        return sequence_probability(self._crf.model_, self._sentence, yseq)
-
-    def info(self) -> ModelInfo:
-        crf = self._crf
-        states, transitions, attributes = crf.state_features_ or {}, crf.transition_features_ or {}, crf.attributes_
-        labels = self.labels()
-        counts = {
-            "size": crf.size_,
-            "num_labels": len(labels),
-            "num_attrs": crf.num_attributes_,
-            "num_features": len(states) + len(transitions),
-        }
-        header = {name: str(value) for name, value in counts.items()}
-        return ModelInfo(header, _numbered(labels), _numbered(attributes or []), transitions, states)
-
-
-def _numbered(names: Sequence[Any]) -> dict[str, str]:
-    return {name: str(number) for number, name in enumerate(names)}

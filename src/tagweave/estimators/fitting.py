@@ -7,7 +7,6 @@ one. If every position has one label, this is CRFsuite's rule.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
@@ -18,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Layer
-from tagweave.estimators.answers import GUIDELINE, allowed, best_labels, encode, finite
-from tagweave.estimators.crfsuite import TrainingLog, label_scores, line_of
+from tagweave.estimators.answers import GUIDELINE, allowed, encode, finite
 from tagweave.estimators.parameters import check
 from tagweave.estimators.sequences import TokenSequence
 from tagweave.features.attributes import AttributeEncoder
@@ -83,8 +81,6 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     ),
     "arow": Algorithm("arow", _same("variance", "gamma", "epsilon"), 100),
     "adagrad": Algorithm("adagrad", _same(), 100, delta=1e-5),
-    "rprop": Algorithm("rprop", _same("c2"), 100, delta=1e-5),
-    "cg": Algorithm("cg", _same("c2"), 100),
 }
 """The algorithms by name. The first five are CRFsuite's, with its defaults."""
 
@@ -140,63 +136,17 @@ def trainer_of(name: str | None, trainer: Trainer, period: int | None, delta: fl
 
 
 @dataclass
-class Recording:
-    """A `Callback` that fills a log and tells a listener; `details` is what others found out about the iteration."""
+class _Recording:
+    """A `Callback` that keeps the iterations, and prints them if that is wanted."""
 
-    log: TrainingLog
-    listener: Callable[[TrainingLog], None] | None
-    details: dict[str, Any] = field(default_factory=dict)
+    prints: bool
+    log: list[Iteration] = field(default_factory=list)
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        before = self.log[-1].seconds if self.log else 0.0
-        info = {"num": iteration.number, "scores": {}, "loss": iteration.loss, "time": iteration.seconds - before}
         self.log.append(iteration)
-        self.log.iterations.append({**info, **self.details})
-        self.details = {}
-        if self.listener is not None:
-            self.listener(self.log)
-
-
-@dataclass(frozen=True)
-class Recorded(TrainerAround):
-    """A trainer whose weights are measured after every iteration."""
-
-    recording: Recording
-
-    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        super().step(objective, state, watch)
-        norm, active = float(np.linalg.norm(state.weights)), int(np.count_nonzero(state.weights))
-        self.recording.details |= {"feature_norm": norm, "active_features": active}
-
-
-def print_iteration(log: TrainingLog) -> None:
-    """Print the last iteration."""
-    print(line_of(log[-1]))
-
-
-@dataclass
-class Hooks:
-    """Calls the methods of an object of `trainer_cls` (`on_start` and others) with lines of text, as pycrfsuite does.
-
-    Its attribute `logparser` is set to the log, in which these methods look things up.
-    """
-
-    trainer: Any
-
-    def iteration(self, log: TrainingLog) -> None:
-        if len(log) == 1:
-            self.trainer.logparser = log
-            self._call("on_start", f"{log.featgen_num_features} features\n")
-        self._call("on_iteration", log.log[-1] + "\n", log.last_iteration)
-
-    def end(self, log: TrainingLog) -> None:
-        if log:
-            self._call("on_optimization_end", f"{log.training_seconds:.1f} s\n")
-            self._call("on_end", "")
-
-    def _call(self, name: str, *arguments: Any) -> None:
-        if (method := getattr(self.trainer, name, None)) is not None:
-            method(*arguments)
+        if self.prints:
+            score = "" if iteration.score is None else f", development score {iteration.score:.4f}"
+            print(f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s")
 
 
 _LEARNER = tuple(dict.fromkeys(name for each in ALGORITHMS.values() for name in (*each.settings, *each.ignored)))
@@ -218,11 +168,8 @@ class Sequences:
 
 
 def fit_sequences(
-    train: Sequences,
-    dev: Sequences | None,
-    parameters: Mapping[str, Any],
-    listener: Callable[[TrainingLog], None] | None,
-) -> tuple[ChainModel, TrainingLog]:
+    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any]
+) -> tuple[ChainModel, list[Iteration]]:
     """Fit a model by the parameters of `ChainCRF`. Raises ValueError: no data, or what does not fit together."""
     name = parameters["algorithm"]
     algorithm = algorithm_of(name)
@@ -242,41 +189,24 @@ def fit_sequences(
     )
     min_freq = parameters["min_freq"] or 0
     check("min_freq", min_freq)
-    begin = time.perf_counter()
     all_transitions = bool(parameters["all_possible_transitions"])
     problem, scales = _prepare(train, recipe, min_freq, all_transitions, algorithm.largest)
-    ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
-    pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
-    log = TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=time.perf_counter() - begin)
-    recording = Recording(log, listener)
+    recording = _Recording(bool(parameters["verbose"]))
     trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
-    evaluate = None if dev is None else _evaluation(problem, scales, dev, recording)
+    evaluate = None if dev is None else _evaluation(problem, scales, dev)
     if (limit := parameters["max_iterations"]) is not None:
         check("max_iterations", limit)
     limit = algorithm.iterations if limit is None else limit
     schedule = Schedule(limit, parameters["period"] or PERIOD, selects=bool(parameters["early_stopping"]))
-    run, recorded = Run(schedule, recording), Recorded(trainer, recording)
-    model = fit_problem(problem, recipe, run=run, trainer=recorded, evaluate=evaluate).model
+    model = fit_problem(problem, recipe, run=Run(schedule, recording), trainer=trainer, evaluate=evaluate).model
     about = {name: value for name, value in model.about.items() if name != "recipe"}  # `get_params` tells it
     return replace(model, about=about, weights=_unscaled(model, model.weights, scales)), recording.log
 
 
-def _evaluation(
-    problem: ChainProblem, scales: Floats | None, dev: Sequences, recording: Recording
-) -> Callable[[Floats], float]:
-    """Return a function from weights to the score on development data; it also records the scores of labels."""
-    model = problem.model
-    encoded = encode(model, dev.sentences)
-    score = scorer(model, encoded, dev.layers, GUIDELINE)
-    gold = [[each[0] if each is not None and len(each) == 1 else None for each in layer] for layer in dev.layers]
-
-    def evaluate(scaled: Floats) -> float:
-        weights = _unscaled(model, scaled, scales)
-        found = best_labels(replace(model, weights=weights), encoded)
-        recording.details |= label_scores(gold, found, list(model.space.names))
-        return score(weights)
-
-    return evaluate
+def _evaluation(problem: ChainProblem, scales: Floats | None, dev: Sequences) -> Callable[[Floats], float]:
+    """Return a function from weights to the score on development data."""
+    score = scorer(problem.model, encode(problem.model, dev.sentences), dev.layers, GUIDELINE)
+    return lambda weights: score(_unscaled(problem.model, weights, scales))
 
 
 def _prepare(

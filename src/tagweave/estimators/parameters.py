@@ -6,7 +6,6 @@ They have the estimator interface of scikit-learn, which need not be installed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -21,7 +20,7 @@ class CRFParameters:
     """The parameters of `ChainCRF`; `None` is the default of the algorithm."""
 
     algorithm: str | None = option(
-        None, "`lbfgs` (also `None`), `l2sgd`, `ap`, `pa` or `arow`, as in CRFsuite, or `adagrad`, `rprop`, `cg`."
+        None, "`lbfgs` (also `None`), `l2sgd`, `ap`, `pa` or `arow`, as in CRFsuite, or `adagrad`."
     )
     min_freq: float | None = option(
         None,
@@ -39,9 +38,7 @@ class CRFParameters:
         " labels, at least one of the two positions known.",
     )
     c1: float | None = option(None, "The L1 penalty is c1 |w|_1. `lbfgs`.", least=0)
-    c2: float | None = option(
-        None, "The L2 penalty is c2 |w|^2. `lbfgs`, `l2sgd`, `cg` (default 1 each) and `rprop` (0).", least=0
-    )
+    c2: float | None = option(None, "The L2 penalty is c2 |w|^2. `lbfgs`, `l2sgd`, default 1.", least=0)
     max_iterations: int | None = option(
         None, "Default unlimited for `lbfgs`, 1000 for `l2sgd`, 100 for the others.", least=1
     )
@@ -55,7 +52,7 @@ class CRFParameters:
     period: int | None = option(
         None,
         "Converged when the loss fell by less than the share `delta` in so many iterations (default 10). `lbfgs`,"
-        " `l2sgd`, `adagrad`, `rprop`; `ap`, `arow` and `cg` stop when no mistake, or no slope, is left.",
+        " `l2sgd`, `adagrad`; `ap` and `arow` stop when no mistake is left.",
         least=1,
     )
     delta: float | None = option(None, "The share of `period`: default 1e-5, `l2sgd` 1e-6.", least=0)
@@ -89,12 +86,6 @@ class CRFParameters:
         " or CRFsuite's.",
     )
     keep_tempfiles: bool = option(False, "Without effect: there are no temporary files.")
-    trainer_cls: Callable[..., Any] | None = option(
-        None,
-        "A class that reports training in its own way with `verbose`, as subclasses of `pycrfsuite.Trainer` do: called"
-        " with `algorithm`, `params` and `verbose`, its objects may have `on_start`, `on_iteration`,"
-        " `on_optimization_end` and `on_end`. It does not train.",
-    )
     coding: str | None = option(
         None,
         "`IOB1`, `IOB2` or `BIOES` if labels code spans in it: then only legal sequences are learnt and predicted, and"
@@ -130,46 +121,6 @@ class CRFParameters:
     def _changed(self) -> dict[str, Any]:
         signature = inspect.signature(type(self).__init__).parameters
         return {name: value for name, value in self.get_params().items() if value != signature[name].default}
-
-    def set_fit_request(self, **requests: bool | str | None) -> Self:
-        """Say which arguments of `fit` scikit-learn's tools are to pass on, by name.
-
-        Args:
-            requests: for `sample_weight`, `X_dev` and `y_dev`: `True`, `False`, `None` (raise if it is given), or the
-                name under which the tool gets it.
-
-        Raises:
-            TypeError: `fit` has no such argument.
-            RuntimeError: metadata routing is not enabled: `sklearn.set_config(enable_metadata_routing=True)`.
-        """
-        from sklearn import get_config
-
-        if not get_config()["enable_metadata_routing"]:
-            raise RuntimeError("set_fit_request: call sklearn.set_config(enable_metadata_routing=True) first")
-        if unknown := requests.keys() - set(self._metadata()):
-            raise TypeError(f"unknown argument {min(unknown)!r} of fit, expected {', '.join(self._metadata())}")
-        routing = self.get_metadata_routing()
-        for name, alias in requests.items():
-            routing.fit.add_request(param=name, alias=alias)
-        self._metadata_request = routing
-        return self
-
-    def get_metadata_routing(self) -> Any:
-        """scikit-learn's `MetadataRequest`: which arguments of `fit` are to be passed on."""
-        from copy import deepcopy
-
-        from sklearn.utils.metadata_routing import MetadataRequest
-
-        if hasattr(self, "_metadata_request"):
-            return deepcopy(self._metadata_request)
-        routing = MetadataRequest(owner=self)
-        for name in self._metadata():
-            routing.fit.add_request(param=name, alias=None)
-        return routing
-
-    def _metadata(self) -> tuple[str, ...]:
-        fit = inspect.signature(type(self).fit)  # type: ignore[attr-defined]
-        return tuple(name for name in fit.parameters if name not in ("self", "X", "y"))
 
     def __sklearn_tags__(self) -> Any:
         """scikit-learn's tags: takes lists of dicts and no arrays; targets are sequences, so it is no classifier."""
