@@ -30,8 +30,7 @@ _TWO_TREES = (*_TREES, "--source", "two=two.conllu")
 
 CASES: dict[str, Sequence[str]] = {
     **{
-        f"tag {learner}": ("ctb=ctb.txt", "--learner", learner)
-        for learner in ("adagrad", "lbfgs", "sgd", "rprop", "cg", "perceptron")
+        f"tag {learner}": ("ctb=ctb.txt", "--learner", learner) for learner in ("adagrad", "lbfgs", "sgd", "perceptron")
     },
     "tag float64 observed": ("ctb=ctb.txt", "--set", "precision=float64", "--set", "feature_weights=observed"),
     "tag dev": ("ctb=ctb.txt", "--dev", "ctb=dev.txt"),

@@ -123,7 +123,7 @@ def test_weights_of_corpora(run, corpora, tmp_path):
     """A corpus of weight 2 counts as if it stood there twice, to a learner that sees all sentences at once."""
     train = corpora / "train.txt"
     other = write(tmp_path / "other.txt", (corpora / "dev.txt").read_text("utf-8").splitlines())
-    options = ("--learner", "rprop", "--set", "precision=float64", "--iterations", 4)
+    options = ("--learner", "lbfgs", "--set", "precision=float64", "--iterations", 4)
     run("train", train, other, "--weights", "1,2", "-o", tmp_path / "weighted", *options)
     run("train", train, other, other, "-o", tmp_path / "twice", *options)
     weighted, twice = (load_model(tmp_path / name).weights for name in ("weighted", "twice"))

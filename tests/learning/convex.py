@@ -16,8 +16,6 @@ Floats = NDArray[Any]
 SETTINGS: dict[str, dict[str, Any]] = {name: {} for name in LEARNERS} | {
     "lbfgs": {"c2": 0.1},
     "sgd": {"c2": 0.1},
-    "rprop": {"c2": 0.1},
-    "cg": {"c2": 0.1, "tolerance": 1e-9},
     "pa": {"slack": 2},
     "arow": {"gamma": 2.0},
 }

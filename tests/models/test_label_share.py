@@ -101,7 +101,7 @@ def test_the_running_share_forgets() -> None:
     assert running.share < 0.01
 
 
-@pytest.mark.parametrize("learner", ["adagrad", "sgd", "lbfgs", "rprop"])
+@pytest.mark.parametrize("learner", ["adagrad", "sgd", "lbfgs"])
 def test_spans_alone_are_learnt_with_the_share_of_the_text(learner: str) -> None:
     gold = corpus(("O",))
     target = ratio_of(gold)

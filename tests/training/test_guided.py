@@ -214,7 +214,7 @@ class Stop(Exception):  # noqa: N818 - it stands for a signal that nobody can ca
 
 @pytest.mark.parametrize("how", [Stop, KeyboardInterrupt])
 @pytest.mark.parametrize(("source", "parts"), [(SOURCE, 2), (SPARSE, 3)], ids=["plain", "pointwise start"])
-@pytest.mark.parametrize("learner", ["adagrad", "lbfgs", "rprop"])
+@pytest.mark.parametrize("learner", ["adagrad", "lbfgs"])
 def test_killed_and_resumed(learner: str, source: Corpus, parts: int, how: type[BaseException], tmp_path: Path) -> None:
     recipe = Recipe(learner=learner)
     whole = fit_stages([TARGET], [source], recipe, DEV, Run(SHORT))

@@ -376,24 +376,6 @@ def decay(weights, seen, log_decay, now, start, stop):
                 seen[q] = now
 
 
-@kernel
-def rprop(weights, gradient, previous, rates, low, high, growth, shrink, most, least):
-    """Rprop- (Riedmiller 1994) on weights[low:high]: the sign of the gradient moves a weight by its own rate, which
-    grows while the sign stays and shrinks when it turns. previous is set to the gradient."""
-    for q in range(_U(low), _U(high)):
-        g = gradient[q]
-        turn = g * previous[q]
-        if turn > 0:
-            rates[q] = min(rates[q] * growth, most)
-        elif turn < 0:
-            rates[q] = max(rates[q] * shrink, least)
-        previous[q] = g
-        if g > 0:
-            weights[q] -= rates[q]
-        elif g < 0:
-            weights[q] += rates[q]
-
-
 _BLOCK = 2048  # columns
 
 

@@ -8,8 +8,6 @@ LEARNERS = {
     "adagrad": "online.AdaGrad",
     "lbfgs": "full_batch.LBFGS",
     "sgd": "online.SGD",
-    "rprop": "full_batch.Rprop",
-    "cg": "full_batch.ConjugateGradient",
     "perceptron": "mistake_driven.AveragedPerceptron",
     "pa": "mistake_driven.PassiveAggressive",
     "arow": "mistake_driven.AROW",

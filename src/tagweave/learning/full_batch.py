@@ -1,8 +1,4 @@
-"""Rprop-: every weight has its own step, adapted by the sign of its gradient alone (Riedmiller 1994).
-
-Nonlinear conjugate gradient.
-
-L-BFGS, and OWL-QN where weights have an L1 penalty.
+"""L-BFGS, and OWL-QN where weights have an L1 penalty.
 
     minimise  F(w) = loss(w) + c2 |w|^2 + c1 sum |w_i|
 
@@ -20,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.rules import LARGEST, ArrayRule, NotNegative, Whole
+from tagweave.features.rules import LARGEST, ArrayRule, Whole
 from tagweave.kernels import weight_vectors
 from tagweave.kernels.weight_vectors import dot
 from tagweave.learning.trainer import (
@@ -44,141 +40,6 @@ from tagweave.learning.trainer import (
 Floats = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Rprop(Learner):
-    """Batch training by the signs of gradients.
-
-    Args:
-        c2: the regulariser is c2 |w|^2.
-        first: the first step of a weight.
-        growth: the factor of a step while the sign of its gradient stays the same.
-        shrink: the factor of a step when the sign changes.
-        most: the largest step.
-        least: the smallest step.
-    """
-
-    epochs: ClassVar[int] = 50
-    vectors: ClassVar[int] = 6
-    ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.001:10"}
-    c2: float = 0.0
-    first: float = 0.1
-    growth: float = 1.2
-    shrink: float = 0.5
-    most: float = 5.0
-    least: float = 1e-8
-
-    def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        dtype = objective.dtype
-        arrays = {
-            "weights": weights.astype(dtype),
-            "rates": np.full(objective.size, self.first, dtype),
-            "previous": np.zeros(objective.size, dtype),
-        }
-        return TrainerState(arrays)
-
-    def rules(self, objective: Objective) -> StateRules:
-        weights = state_weights(objective)
-        rates = replace(weights, least=0, most=self.most)
-        return StateRules({"weights": weights, "rates": rates, "previous": weights})
-
-    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        weights = state.weights
-        loss, gradient = regularised(objective, weights, self.c2, watch)
-        previous, rates = state.arrays["previous"], state.arrays["rates"]
-        bounds = tuple(weights.dtype.type(x) for x in (self.growth, self.shrink, self.most, self.least))
-        weight_vectors.rprop(weights, gradient, previous, rates, 0, len(weights), *bounds)
-        state.loss = loss
-        state.iteration += 1
-
-
-@dataclass(frozen=True)
-class ConjugateGradient(Learner):
-    """Nonlinear conjugate gradient, the optimiser of tsuboi-2008.
-
-    The direction is d = -g + max(0, g'(g - g0) / g0'g0) d0 (Polak and Ribière 1969; Nocedal and Wright 2006, equation
-    5.45). A line search looks for a step that satisfies the strong Wolfe conditions.
-
-    Args:
-        c2: the regulariser is c2 |w|^2 (tsuboi-2008: |w|^2 / (2 sigma^2)).
-        tolerance: converged when the largest entry of the gradient is below it.
-        trials: how many steps of a line search to try.
-    """
-
-    epochs: ClassVar[int] = 200
-    vectors: ClassVar[int] = 9
-    ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.01:10"}
-    c2: float = 1.0
-    tolerance: float = 1e-2
-    trials: int = 20
-
-    def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """Return the loss and gradient at the initial weights, and the direction of steepest descent."""
-        weights = weights.astype(objective.dtype)
-        loss, gradient = regularised(objective, weights, self.c2)
-        arrays = {"weights": weights, "gradient": gradient, "direction": -gradient}
-        return TrainerState(arrays, {"length": 0.0}, loss=loss)
-
-    def rules(self, objective: Objective) -> StateRules:
-        weights = state_weights(objective)
-        return StateRules(dict.fromkeys(("weights", "gradient", "direction"), weights), {"length": NotNegative})
-
-    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One line search, and the next direction."""
-        gradient = state.arrays["gradient"]
-        if float(np.abs(gradient).max(initial=0.0)) < self.tolerance:
-            state.converged = True
-            return
-        falls = dot(state.arrays["direction"], gradient)
-        if not falls < 0:
-            state.arrays["direction"], falls = -gradient, -dot(gradient, gradient)
-        # it does not fall if the gradient is 0, or no number
-        found = self._search(objective, state, falls, watch) if falls < 0 else None
-        if found is None:
-            state.converged = True
-            return
-        state.loss, state.arrays["weights"], new = found
-        turn = (dot(new, new) - dot(new, gradient)) / dot(gradient, gradient)
-        state.arrays["direction"] = new.dtype.type(max(0.0, turn)) * state.arrays["direction"] - new
-        state.arrays["gradient"] = new
-        state.iteration += 1
-
-    def _search(
-        self, objective: Objective, state: TrainerState, falls: float, watch: Watch
-    ) -> tuple[float, Floats, Floats] | None:
-        """Return loss, weights and gradient after a step; `None` if no step lowers the loss.
-
-        Lengths come from the slopes at the ends of the bracket, whose line has its zero where a parabola has its least.
-        """
-        direction, slope_low = state.arrays["direction"], falls
-        length = state.numbers["length"] / -falls or 1 / sqrt(dot(direction, direction))  # as far as the last step fell
-        low, high, slope_high, best = 0.0, np.inf, np.inf, None
-        for _ in range(self.trials):
-            weights = state.weights + direction.dtype.type(length) * direction
-            loss, new = regularised(objective, weights, self.c2, watch)
-            slope = dot(direction, new) if np.isfinite(loss) else np.inf
-            is_lower = loss <= state.loss + _ENOUGH * length * falls
-            if is_lower and (best is None or loss <= best[0]):
-                best = loss, weights, new
-                state.numbers["length"] = -length * falls
-                if abs(slope) <= _FLAT * -falls:
-                    break
-            if slope < 0 and is_lower:
-                low, slope_low = length, slope
-            else:
-                high, slope_high = length, slope
-            length = _between(low, slope_low, high, slope_high)
-        return best
-
-
-def _between(low: float, slope_low: float, high: float, slope_high: float) -> float:
-    """Return a length between the ends of a bracket, or beyond `low` if nothing is known beyond it."""
-    if not np.isfinite(high):
-        return 4 * low
-    share = slope_low / (slope_low - slope_high) if slope_high > 0 and np.isfinite(slope_high) else 0.5
-    return low + min(max(share, 0.1), 0.9) * (high - low)
-
-
-_FLAT = 0.1  # of the slope before a step, what may be left after it
 _SHRINK, _ENOUGH = 0.5, 1e-4
 _MOST = 1e100  # limit for products of a history read from a file
 
