@@ -7,8 +7,8 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
-from tagweave.evaluation.divergence import page, summary
-from tagweave.evaluation.divergence_counts import counted, counted_trees, expected
+from tagweave.evaluation.divergence import summary
+from tagweave.evaluation.divergence_counts import expected
 from tagweave.models.storage import load_model
 
 BOTH = path("both.tsv")
@@ -21,12 +21,6 @@ def test_the_same_sentences_are_counted(run):
         assert f"{title}: the tags that diverge most come first" in result.stdout
     assert "│ u  │ DEG" in result.stdout and "[的]" in result.stdout
     assert result.stderr == ""
-
-
-def test_a_page_besides(run, tmp_path):
-    run("compare", f"{BOTH}#ctb", f"{BOTH}#pd", "--html", tmp_path / "page.html")
-    divergence = counted(load(f"{BOTH}#ctb"), load(f"{BOTH}#pd"))
-    assert (tmp_path / "page.html").read_text("utf-8") == page(divergence)
 
 
 def test_names_and_formats_of_files(run, tmp_path):
@@ -68,7 +62,6 @@ def test_a_model_is_not_asked_where_pairs_can_be_counted(run, tmp_path):
         ("a={c}/dev.seg b={c}/dev.seg", "{c}/dev.seg: found no token with labels of a and b, expected corpora to"),
         ("{c}/none.txt {c}/train.txt", "{c}/none.txt: No such file or directory"),
         ("ctb={c}/train.txt pd={c}/words.txt --model {c}/none", "{c}/none: no such model file"),
-        ("{b}#ctb {b}#pd --html {t}/none/page", None),
     ],
 )
 def test_one_clear_line(run, coupled, tagger, corpora, tmp_path, words, line):
@@ -84,55 +77,3 @@ def test_texts_in_two_normal_forms_are_told_apart(run, tmp_path):
     one, other = (write(tmp_path / name, [f"a/N {word}/N"]) for name, word in (("one", "\u00e9"), ("two", "e\u0301")))
     told = run("compare", f"x={one}", f"y={other}", code=2).stderr
     assert f"; {other}:1: found " in told and "U+0301 COMBINING ACUTE ACCENT is found where U+00E9" in told
-
-
-# Treebanks
-
-_ROWS = "{n}\t{form}\t_\t_\t_\t_\t{head}\t{relation}\t_\t_\n"
-
-
-def treebank_file(file, *sentences):
-    """Each sentence is `form/head/relation`s."""
-    blocks = []
-    for text in sentences:
-        rows = (token.split("/") for token in text.split())
-        blocks.append("".join(_ROWS.format(n=n, form=f, head=h, relation=r) for n, (f, h, r) in enumerate(rows, 1)))
-    file.write_text("\n".join([*blocks, ""]), encoding="utf-8")
-    return file
-
-
-@pytest.fixture
-def trees(tmp_path):
-    """Arguments that name two treebanks."""
-    one = treebank_file(tmp_path / "one.conllu", "sit/0/root in/3/case boats/1/obl", "we/2/nsubj sit/0/root")
-    other = treebank_file(tmp_path / "other.conllu", "sit/0/root in/1/udep boats/2/comp", "you/2/subj sit/0/root")
-    return f"ud={one}#head", f"sud={other}#head"
-
-
-def test_relations_and_heads_are_shown(trees, run):
-    text = run("compare", *trees).stdout
-    said = " ".join(text.split())
-    assert said.startswith("Sentences of ud and sud with the same tokens: 1; left out: 1 of ud, 1 of sud.")
-    assert "The same head: 33.3 % of 3 tokens. The same head and relation: 33.3 % of 3 tokens." in said
-    assert "udep 100.0" in text
-    assert "reversed 100.0" in text
-    assert "grandparent 100.0" in text
-
-
-def test_a_page_of_trees(trees, run, tmp_path):
-    run("compare", *trees, "--html", tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text("utf-8") == page(counted_trees(*map(load, trees)))
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("{t}/one.conllu#head {t}/other.conllu#head", "{t}/other.conllu: found the guideline 'head' in"),
-        ("ud={t}/one.conllu#head sud={t}/other.conllu", "{t}/other.conllu: found no heads, expected a head layer"),
-        ("ud={t}/one.conllu sud={t}/other.conllu#head", "{t}/one.conllu: found no heads, expected a head layer"),
-        ("ud={t}/one.conllu#head sud={t}/other.conllu#head --model m", "found --model with head layers"),
-    ],
-)
-def test_trees_that_cannot_be_compared(trees, run, tmp_path, words, line):
-    result = run("compare", *words.format(t=tmp_path).split(), code=2)
-    assert result.stderr.splitlines()[-1].startswith(f"tagweave: {line.format(t=tmp_path)}")

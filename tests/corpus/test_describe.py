@@ -76,7 +76,3 @@ def test_the_place_and_the_number_of_the_token() -> None:
     assert (context.word, context.position, context.source) == ("e", 5, "file:3")
     assert Context.of(Sentence(("a",)), 0).source == ""
     assert Context.of(Sentence(("a",), location=Location("file")), 0).source == "file"
-
-
-def test_a_note_stands_in_brackets_behind_the_context() -> None:
-    assert str(Context.of(Sentence(("a", "b", "c")), 1, width=1, note="head: c")) == "a [b] c (head: c)"

@@ -68,7 +68,6 @@ def evaluate(
 def compare(
     first: Annotated[str, argument("[G=]A[#LAYER]", "A corpus under one guideline.")],
     second: Annotated[str, argument("[G=]B[#LAYER]", "A corpus under the other.")],
-    html: Annotated[str | None, flag("FILE", "Also write a page with more examples.")] = None,
     model: Annotated[str | None, flag("MODEL", "A model of both guidelines, for corpora of different text.")] = None,
     format: options.InputFormat = None,  # noqa: A002
     threads: options.Threads = 1,
@@ -77,19 +76,12 @@ def compare(
 
     If both corpora have the same sentences, pairs of tags are counted. For different text, a model of both guidelines
     (--model) gives the probabilities of the missing tags, and pairs are counted by probability.
-
-    For head layers, named as A#head and B#head, relations are compared, and the positions of each token's two heads.
-    Sentences with different tokens in the two corpora are left out.
     """
-    from tagweave.evaluation.divergence import tables, write_page
+    from tagweave.evaluation.divergence import tables
     from tagweave.evaluation.tables import show as show_tables
     from tagweave.front.comparison import compare_files
 
-    check_outputs([html], [first, second, model])
-    divergence = compare_files(first, second, model, format, threads)
-    if html:
-        write_page(divergence, html)
-    show_tables(tables(divergence))
+    show_tables(tables(compare_files(first, second, model, format, threads)))
 
 
 def check(

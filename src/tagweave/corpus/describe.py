@@ -122,18 +122,17 @@ class Context:
     right: tuple[str, ...]
     position: int  # in the sentence; 1 is the first token
     location: Location = Location()  # of the sentence
-    note: str = ""  # a remark on the token, shown in brackets after its context
 
     @classmethod
-    def of(cls, sentence: Sentence, at: int, width: int = WIDTH, note: str = "") -> Context:
+    def of(cls, sentence: Sentence, at: int, width: int = WIDTH) -> Context:
         """Return the token `at` (0 is the first) with up to `width` tokens on either side."""
         forms, start, stop = sentence.forms, max(0, at - width), at + 1 + width
         left, right = forms[start:at], forms[at + 1 : stop]
         before, after = (_LEFT_OUT,) * (start > 0), (_LEFT_OUT,) * (stop < len(forms))
-        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.location, note)
+        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.location)
 
     def __str__(self) -> str:
-        return " ".join((*self.left, f"[{self.word}]", *self.right, *([f"({self.note})"] if self.note else [])))
+        return " ".join((*self.left, f"[{self.word}]", *self.right))
 
     @property
     def source(self) -> str:

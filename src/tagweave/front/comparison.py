@@ -19,7 +19,7 @@ from tagweave.front.evaluation import evaluate
 from tagweave.streams import say
 
 if TYPE_CHECKING:
-    from tagweave.evaluation.divergence import Divergence, TreeDivergence
+    from tagweave.evaluation.divergence import Divergence
     from tagweave.front.model import Model
 
 
@@ -69,7 +69,7 @@ def evaluate_files(
 
 def compare(
     first: Given, second: Given, model: Model | str | PathLike[str] | None = None, threads: int = 1
-) -> Divergence | TreeDivergence:
+) -> Divergence:
     """Count which labels of two guidelines occur at the same tokens, and on which words.
 
     Args:
@@ -80,17 +80,13 @@ def compare(
         threads: how many threads share the work.
 
     Raises:
-        StreamError: different sentences and no model, a model that does not know both guidelines, or a model with
-            trees, which can be compared only in the same sentences.
+        StreamError: different sentences and no model, or a model that does not know both guidelines.
+        CorpusError: no token with a label of each guideline.
     """
-    from tagweave.evaluation.divergence_counts import counted, counted_trees, expected, same_sentences
+    from tagweave.evaluation.divergence_counts import counted, expected, same_sentences
     from tagweave.front.loading import load_model
 
     first, second = corpus_of(first), corpus_of(second)
-    if any(corpus.guideline in sentence.heads for corpus in (first, second) for sentence in corpus):
-        if model:
-            raise StreamError("found `model` with head layers, expected it without: they are compared in the same text")
-        return counted_trees(first, second)
     if same_sentences(first, second):
         if model:
             say("both corpora have the same sentences: pairs are counted, without the model")
@@ -116,7 +112,7 @@ def compare_files(
     model: str | None = None,
     format: str | None = None,  # noqa: A002
     threads: int = 1,
-) -> Divergence | TreeDivergence:
+) -> Divergence:
     """Compare the files of two guidelines. Raises as `compare`."""
     return compare(load(first, format), load(second, format), model, threads)
 
