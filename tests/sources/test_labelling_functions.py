@@ -1,6 +1,6 @@
 """Labelling functions of each type: what they find, where they abstain, and what they refuse.
 
-Functions applied to a corpus: once for equal sentences, in other processes, and from what was kept.
+Functions applied to a corpus, here and in other processes.
 """
 
 from __future__ import annotations
@@ -72,12 +72,6 @@ class TestLexicon:
     def test_phrases_need_a_type(self, places):
         with pytest.raises(FunctionError, match="f: found phrases without a type"):
             _of(LexiconFunction("f", places))
-
-    def test_the_digest_is_that_of_the_entries(self, places):
-        before = LexiconFunction("f", places, "LOC").digest()
-        assert LexiconFunction("g", places, "LOC").digest() == before != LexiconFunction("f", places, "ORG").digest()
-        Path(places).write_text("Leeds\n", "utf-8")
-        assert LexiconFunction("f", places, "LOC").digest() != before
 
 
 class TestExpression:
@@ -188,13 +182,9 @@ class TestPython:
         travelled = pickle.loads(pickle.dumps(one))  # noqa: S301 - made here
         assert (travelled.name, travelled.outside) == ("one", True)
         assert _of(travelled) == _of(one) == (("B-A",), *[OUTSIDE] * 4)
-        before = one.digest()
-        path.write_text(path.read_text("utf-8") + "\n", "utf-8")
-        assert one.digest() != before
 
-    def test_a_function_in_no_file_neither_travels_nor_is_kept(self):
+    def test_a_function_in_no_file_does_not_travel(self):
         function = labelling_function(lambda s: None)
-        assert function.digest() is None
         with pytest.raises(FunctionError, match="in no file"):
             pickle.dumps(function)
 
@@ -267,7 +257,6 @@ class TestModels:
         share = (math.exp(2) + math.exp(1)) / (1 + math.exp(2) + math.exp(1))
         assert soft == Soft(("I-PER", "O"), (round(share, 6), round(1 - share, 6)))
         assert _of(TransformersModel("f", folder, task="tags"), text)[1] == ("I-PER",)
-        assert TransformersModel("f", folder).digest() != TransformersModel("f", folder, {"PER": "X"}).digest()
         with pytest.raises(FunctionError, match="found the label N in"):
             _of(TransformersModel("f", classifier(N=1.0, O=0.0)), text)
 
@@ -359,8 +348,6 @@ from pathlib import Path
 
 @tw.labelling_function
 def proper(sentence):
-    with (Path(__file__).parent / "calls.txt").open("a") as file:
-        file.write(sentence.forms[0] + "\\n")
     return [(at, at + 1, "PER") for at, pos in enumerate(sentence.columns["pos"]) if pos == "NNP"]
 """
 
@@ -372,48 +359,20 @@ def module(tmp_path):
     return path
 
 
-def _calls(module) -> list[str]:
-    path = module.parent / "calls.txt"
-    return path.read_text("utf-8").split() if path.exists() else []
-
-
 def _function(module):
     return load_functions(str(module))[0]
 
 
-def test_each_function_is_a_layer_and_equal_sentences_are_asked_for_once(module):
+def test_each_function_is_a_layer(module):
     labelled = tw.apply_functions(CORPUS, _function(module))
     assert [each.layers["proper"] for each in labelled] == [(("B-PER",), None), (("B-PER",),), (("B-PER",), None)]
     assert [each.layers["tag"] for each in labelled] == [each.layers["tag"] for each in CORPUS]
-    assert _calls(module) == ["Ann", "Bob"]
 
 
 def test_functions_see_columns_but_no_labels():
     seen = []
     tw.apply_functions(CORPUS, tw.labelling_function(name="seen")(seen.append))
     assert all(not each.layers and {*each.columns} == {"pos"} for each in seen)
-
-
-def test_what_was_kept_is_found_until_function_or_sentence_change(module, tmp_path):
-    cache = tmp_path / "cache"
-    first = tw.apply_functions(CORPUS, _function(module), cache=cache)
-    assert tw.apply_functions(CORPUS, _function(module), cache=cache).sentences == first.sentences
-    assert _calls(module) == ["Ann", "Bob"]
-    changed = TWO.with_column("pos", ("NN",))
-    again = tw.apply_functions(CORPUS.with_sentences([ONE, changed]), _function(module), cache=cache)
-    assert again[1].layers["proper"] == (None,)
-    assert _calls(module) == ["Ann", "Bob", "Bob"]
-    module.write_text(MODULE + "\n", "utf-8")
-    tw.apply_functions(CORPUS, _function(module), cache=cache)
-    assert len(_calls(module)) == 5
-
-
-def test_what_was_kept_may_be_damaged(module, tmp_path):
-    first = tw.apply_functions(CORPUS, _function(module), cache=tmp_path / "cache")
-    (file,) = (tmp_path / "cache").iterdir()
-    file.write_text(file.read_text("utf-8").splitlines()[0] + '\n{"x": 1}\n["half', "utf-8")
-    assert tw.apply_functions(CORPUS, _function(module), cache=tmp_path / "cache").sentences == first.sentences
-    assert _calls(module) == ["Ann", "Bob", "Bob"]
 
 
 def test_other_processes_say_the_same(module):

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
 from tagweave.cli.options import argument, flag, switch
 from tagweave.sources.options import AGGREGATIONS, DEFAULT
 from tagweave.streams import say
-
-if TYPE_CHECKING:
-    pass
 
 
 def label(
@@ -26,7 +23,6 @@ def label(
         flag("MODULE.py[:NAME,...]", "Labelling functions in Python; the file is executed (repeatable)."),
     ] = None,
     report: Annotated[str | None, flag("FILE", "Write the table on functions to a file, .csv or .json.")] = None,
-    cache: Annotated[str | None, flag("FOLDER", "Keep what functions say, until function or sentence change.")] = None,
     format: options.InputFormat = None,  # noqa: A002
     processes: Annotated[int, flag("N", "How many processes call functions.", least=1)] = 1,
 ) -> None:
@@ -46,7 +42,7 @@ def label(
     modules = [argument.rpartition(".py")[0] + ".py" for argument in python or ()]
     check_outputs([output, report], [text, *(functions or ()), *modules])
     with progress_bar("labelling") as progress:
-        labelled = label_file(text, output, functions or (), python or (), format, processes, cache, progress)
+        labelled = label_file(text, output, functions or (), python or (), format, processes, progress)
     described = labelled.comparison
     if described is None:
         say("no function found anything: there is no table")

@@ -303,7 +303,6 @@ def apply_functions(
     corpus: Corpus,
     *functions: Callable[..., Any] | str | PathLike[str],
     processes: int = 1,
-    cache: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     tell: Callable[[str], None] = say,
 ) -> Corpus:
@@ -315,7 +314,6 @@ def apply_functions(
         corpus: the text.
         functions: Python functions over a sentence (`labelling_function`), and files that declare functions.
         processes: how many processes call functions at the same time.
-        cache: a folder for what functions say, where it is found again until function or sentence change.
         progress: hears how many calls are done, and how many there are.
         tell: receives notes on what functions read.
 
@@ -324,8 +322,7 @@ def apply_functions(
         CorpusError, OSError: a file of a function cannot be read, or does not fit the text.
     """
     called = [function for each in functions for function in _functions(each)]
-    folder = None if cache is None else Path(cache)
-    return function_calls(corpus_of(corpus), called, processes, folder, progress or (lambda done, total: None), tell)
+    return function_calls(corpus_of(corpus), called, processes, progress or (lambda done, total: None), tell)
 
 
 @dataclass(frozen=True)
@@ -350,7 +347,6 @@ def label_file(
     python: Sequence[str],
     format: str | None = None,  # noqa: A002
     processes: int = 1,
-    cache: str | None = None,
     progress: Progress | None = None,
 ) -> LabelledFile:
     """Label a text by functions in files, as `tagweave label` does: a column file with a column for each function.
@@ -364,7 +360,7 @@ def label_file(
     corpus = exports.load(text, format)
     called: list[Callable[..., Any] | str] = [*functions]
     called += [function for argument in python for function in load_functions(argument)]
-    labelled = apply_functions(corpus, *called, processes=processes, cache=cache, progress=progress)
+    labelled = apply_functions(corpus, *called, processes=processes, progress=progress)
     names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
     comparison = None
     if any(any(sentence.layers[name]) for sentence in labelled for name in names):

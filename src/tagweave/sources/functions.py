@@ -3,9 +3,6 @@
 A function labels some tokens and abstains on all others: these are unknown. Only a function that is declared with
 `outside` gives `O` to every token in none of its spans.
 
-Answers are kept from one run to the next in a file that is called by the digest of the function. It has a line for each
-sentence: the digest of its contents, and the fields of its labels as in column files, `null` where nothing is known.
-
 A Python function over a sentence becomes a labelling function by a decorator:
 
     @tw.labelling_function
@@ -19,28 +16,24 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 import multiprocessing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, overload
 
-from tagweave.corpus.candidates import Soft, format_candidates, parse_candidates
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.files import digest, written
 from tagweave.corpus.sentence import Candidates, Layer, Sentence, kind_of
 from tagweave.corpus.spans import SPANS, FoundSpan, layer_of
 from tagweave.errors import CorpusError, TagweaveError
 from tagweave.signals import leave_with_parent
-from tagweave.version import __version__
 
 
 class FunctionError(TagweaveError):
@@ -51,10 +44,6 @@ class LabellingFunction(ABC):
     """A source of labels that is computed."""
 
     name: str  # the name of its layer
-
-    @abstractmethod
-    def digest(self) -> str | None:
-        """Return a digest of all that determines its answers; `None` if nobody knows: nothing can be kept."""
 
     def check(self, sentences: Sequence[Sentence]) -> str | None:
         """Return a note on its answers to the text as a whole, if any. Raises unless it fits the text."""
@@ -76,18 +65,6 @@ class DeclaredFunction(LabellingFunction):
     outside: bool = field(default=False, kw_only=True)  # whether a token in no span is `O`; otherwise it is unknown
     task: str = field(default=SPANS, kw_only=True)  # `spans` or `tags`
 
-    def digest(self) -> str:
-        """Return the digest of its class, of its fields but the name, and of the bytes of its file or folder."""
-        values = {declared.name: getattr(self, declared.name) for declared in fields(self) if declared.name != "name"}
-        text = json.dumps([__version__, type(self).__name__, values], sort_keys=True, ensure_ascii=False)
-        contents = [_digest(Path(getattr(self, self.path_field)))] if self.path_field else []
-        return hashlib.sha256("\n".join([text, *contents]).encode()).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    files = [file for file in sorted(path.iterdir()) if file.is_file()] if path.is_dir() else [path]
-    return "\n".join(digest(str(file)) for file in files)
-
 
 def stamp(path: str) -> tuple[int, int]:
     """Return the time of change and the size of a file. Raises OSError without the file."""
@@ -102,23 +79,20 @@ Progress = Callable[[int, int], None]
 
 
 class _Call(NamedTuple):
-    """A call of a function on sentences, whose keys are the digests of their contents."""
+    """A call of a function on sentences."""
 
-    number: int
     function: LabellingFunction
-    keys: tuple[str, ...]
-    sentences: tuple[Sentence, ...]
+    sentences: Sequence[Sentence]
 
 
 def apply_functions(
     corpus: Corpus,
     functions: Sequence[LabellingFunction],
     processes: int = 1,
-    cache: Path | None = None,
     progress: Progress = lambda done, total: None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Corpus:
-    """Add a layer for each function to a corpus. Sentences with the same content are labelled once.
+    """Add a layer for each function to a corpus.
 
     Functions see forms, and columns that are no layers; no labels.
 
@@ -126,7 +100,6 @@ def apply_functions(
         corpus: the text.
         functions: with different names that no layer or column has.
         processes: how many processes call them at the same time; 1 is this one.
-        cache: a folder for their answers, which are found again while function and sentence stay the same.
         progress: hears of finished calls.
         tell: receives notes on what functions read.
     """
@@ -138,26 +111,18 @@ def apply_functions(
             raise FunctionError(f"found the function name {function.name!r} in use, expected another")
         taken.add(function.name)
     bare = [_bare(sentence) for sentence in corpus]
-    keys = [_key(sentence) for sentence in bare]
-    by_key = dict(zip(keys, bare, strict=True))
     for function in functions:
         if note := function.check(bare):
             tell(f"{function.name}: {note}")
-    kept = [_KeptAnswers.of(function.name, function.digest(), cache) for function in functions]
-    calls = []
-    for number, (function, answers_kept) in enumerate(zip(functions, kept, strict=True)):
-        lacking = iter([key for key in by_key if key not in answers_kept.layers])
-        while block := tuple(islice(lacking, _BLOCK)):
-            calls.append(_Call(number, function, block, tuple(by_key[key] for key in block)))
+    blocks = [bare[low : low + _BLOCK] for low in range(0, len(bare), _BLOCK)]
+    calls = [_Call(function, block) for function in functions for block in blocks]
+    answers: dict[str, list[Layer]] = {function.name: [] for function in functions}
     for done, (call, layers) in enumerate(_answers(calls, processes), 1):
-        kept[call.number].layers.update(zip(call.keys, layers, strict=True))
+        answers[call.function.name] += layers
         progress(done, len(calls))
-    for each in kept:
-        each.save()
-    answers = {function.name: answers_kept.layers for function, answers_kept in zip(functions, kept, strict=True)}
     return corpus.with_sentences(
-        replace(sentence, layers={**sentence.layers, **{name: of[key] for name, of in answers.items()}})
-        for sentence, key in zip(corpus, keys, strict=True)
+        replace(sentence, layers={**sentence.layers, **{name: layers[at] for name, layers in answers.items()}})
+        for at, sentence in enumerate(corpus)
     )
 
 
@@ -181,47 +146,6 @@ def _bare(sentence: Sentence) -> Sentence:
     return Sentence(sentence.forms, columns=columns, location=sentence.location)
 
 
-def _key(sentence: Sentence) -> str:
-    """Return the digest of the part of a sentence that functions see, but for its location."""
-    contents = json.dumps([sentence.forms, sorted(sentence.columns.items())], ensure_ascii=False)
-    return hashlib.sha256(contents.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-@dataclass
-class _KeptAnswers:
-    """The answers of a function, by the digest of the sentence."""
-
-    path: Path | None = None  # the file; `None` if nothing is kept
-    layers: dict[str, Layer] = field(default_factory=dict)
-    before: int = 0  # how many answers were in the file
-
-    @classmethod
-    def of(cls, name: str, digest: str | None, folder: Path | None) -> _KeptAnswers:
-        """Read the file of a function. Lines that hold no answer are left out; their sentences are labelled again."""
-        if folder is None or digest is None:
-            return cls()
-        path = (
-            folder / f"{''.join(character if character.isalnum() else '_' for character in name)}-{digest[:32]}.jsonl"
-        )
-        layers = {}
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            try:
-                key, fields = json.loads(line)
-                layers[str(key)] = tuple(None if text is None else parse_candidates(text) for text in fields)
-            except (ValueError, TypeError):
-                continue
-        return cls(path, layers, len(layers))
-
-    def save(self) -> None:
-        if self.path is None or len(self.layers) == self.before:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with written(str(self.path)) as stream:
-            for key, layer in self.layers.items():
-                fields = [None if candidates is None else format_candidates(candidates) for candidates in layer]
-                stream.write(json.dumps([key, fields], ensure_ascii=False) + "\n")
-
-
 Finder = Callable[[Sentence], Iterable[Any] | None]
 """Gives spans `(start, stop, type)` or `(start, stop, type, probability)` of some tokens, or a label for each token."""
 
@@ -243,15 +167,6 @@ class PythonFunction(LabellingFunction):
     def __reduce__(self) -> tuple[Callable[..., PythonFunction], tuple[Any, ...]]:
         """Travel to another process as the file that defines the function, and its name there."""
         return _travelled, (self._file(), self.function.__qualname__, self.name, self.outside)
-
-    def digest(self) -> str | None:
-        """Return a digest of the whole file that defines the function; `None` without one."""
-        try:
-            path = self._file()
-        except FunctionError:
-            return None
-        identity = f"{__version__} {self.function.__qualname__} {self.outside}\n".encode()
-        return hashlib.sha256(identity + Path(path).read_bytes()).hexdigest()
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         return [self._layer(sentence) for sentence in sentences]
