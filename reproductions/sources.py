@@ -26,8 +26,6 @@ BEST, PROBABILITIES = "best labels", "probabilities"
 AGGREGATIONS = {
     "majority": "majority",
     "Dawid-Skene": "dawid-skene",
-    "MACE": "mace",
-    "HMM": "hmm",
     "BSC-seq": "bsc",
     DEFAULT: DEFAULT,
 }

@@ -50,11 +50,8 @@ def test_a_file_for_each_source_and_hard_labels(crowd, tmp_path, run):
     ("options", "message"),
     [
         (["--method", "best"], "found --method best, expected majority"),
-        (["--set", "rights=1"], "found --set rights, expected an option of blend: iterations, tolerance"),
-        (["--method", "bsc", "--set", "right=much"], "found right=much, expected a number"),
         (["--known", "zoe=1"], "a known reliability of 'zoe', expected one of ann, bob, eve"),
-        (["--method", "bsc", "--set", "wrong=0"], "bsc: found `wrong=0.0`, expected a number from 1e-09"),
-        (["--dev", "{}#ann", "--set", "iterations=3"], "found options and --dev without --method"),
+        (["--known", "ann=much"], "found ann=much, expected a number"),
         (["--report", "r.txt"], "expected a name that ends in .csv or .json"),
     ],
 )
@@ -65,8 +62,8 @@ def test_mistakes_are_told(crowd, tmp_path, run, options, message):
 
 
 def test_the_front_door_takes_a_corpus_and_draws(crowd, tmp_path):
-    found = tw.aggregate(crowd, "2:", "majority", options={"whole": True})
-    assert [each[0] for each in found.corpus[0].layers["tag"]] == ["O", "O", "O", "O"]
+    found = tw.aggregate(crowd, "2:", "majority")
+    assert [each[0] for each in found.corpus[0].layers["tag"]] == ["B-PER", "I-PER", "O", "O"]
     assert found.corpus[1].layers["tag"][0][0] == "B-LOC"
     again = tw.aggregate(tw.aggregate(crowd, "2:", hard=True).corpus, "tag")
     assert [each[0] for each in again.corpus[1].layers["tag"]] == ["B-LOC"]
@@ -85,32 +82,35 @@ def test_sources_that_hardly_meet_get_a_warning(tmp_path, run):
 
 
 def test_gold_labels_of_some_sentences_say_which_method_is_kept(capsys):
-    draw = random.Random(0).random
-    text = []
+    """Three annotators miss half of the names each, and invent none."""
+    draw = random.Random(5).random
+    text, gold = [], []
     for s in range(30):
-        gold = ["B-PER" if draw() < 0.3 else "O" for _ in range(6)]
-        bob = ["O" if draw() < 0.3 else label for label in gold]
-        layers = {name: [(each,) for each in labels] for name, labels in {"ann": gold, "bob": bob}.items()}
+        labels = ["B-PER" if draw() < 0.3 else "O" for _ in range(6)]
+        layers = {
+            name: [("O" if draw() < 0.5 and label != "O" else label,) for label in labels]
+            for name in ("ann", "bob", "eve")
+        }
         text.append(tw.Sentence(tuple(f"w{s}-{t}" for t in range(6)), layers))
-    corpus = tw.Corpus(text)
-    dev = [(each.forms, [label for (label,) in each.layers["ann"]]) for each in (*text[20:], *text[:20], text[0])]
+        gold.append((text[-1].forms, labels))
+    corpus, dev = tw.Corpus(text), [*gold[20:], *gold[:20], gold[0]]
     for count, kept, why in (
-        (31, "hmm", "better than blend, p = 0."),
+        (31, "dawid-skene", "better than blend, p = 0."),
         (3, "blend", "no other is better at p < 0.2"),
     ):
-        found = tw.aggregate(corpus, "ann,bob", dev=dev[:count])
-        assert (found.method, next(iter(found.scores)), len(found.scores)) == (kept, "blend", 6)
-        again = tw.aggregate(corpus, "ann,bob", kept)
+        found = tw.aggregate(corpus, "ann,bob,eve", dev=dev[:count])
+        assert (found.method, next(iter(found.scores)), len(found.scores)) == (kept, "blend", 4)
+        again = tw.aggregate(corpus, "ann,bob,eve", kept)
         assert found.corpus.sentences == again.corpus.sentences
         told = capsys.readouterr().err
         assert told.startswith(f"F in {min(count, 30)} sentences: blend 0.")
         assert f"; method {kept}: {why}" in told
-    assert tw.aggregate(corpus, "ann,bob", "mace", dev=dev).scores.keys() == {"mace"}
+    assert tw.aggregate(corpus, "ann,bob,eve", "bsc", dev=dev).scores.keys() == {"bsc"}
     assert "method" not in capsys.readouterr().err
     with pytest.raises(
         tw.TagweaveError, match="found 1 sentences with labels, none of them among the 30 of the sources"
     ):
-        tw.aggregate(corpus, "ann,bob", dev=[(("w0-0",), ("O",))])
+        tw.aggregate(corpus, "ann,bob,eve", dev=[(("w0-0",), ("O",))])
 
 
 def test_gold_labels_may_be_a_column(crowd, tmp_path, run):

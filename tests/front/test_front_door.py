@@ -151,7 +151,7 @@ def test_evaluating_and_comparing(tagger: Any, segmenter: Any, ctb: tw.Corpus) -
     assert tw.evaluate(ctb, {"words": segmenter}).to_json()
     both = sample.path("both.tsv")
     divergence = tw.compare(tw.load(f"{both}#ctb"), tw.load(f"{both}#pd"))
-    assert divergence.headlines()
+    assert divergence.diverging()
 
 
 # Files

@@ -14,7 +14,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.sources.answers import Answers
 from tagweave.sources.estimate import IndependentLabels, LabelChain, from_votes, in_turns
 from tagweave.sources.methods import METHODS, aggregate, guessing_prior, sequential_prior
-from tagweave.sources.options import AggregationRun, BlendOptions
 from tagweave.sources.reliability import log_likelihood_rows, prior_term, updated
 
 LABELS = ("B-X", "O", "I-X")
@@ -65,11 +64,10 @@ def test_the_blend_is_the_mean_of_two_models_of_which_one_goes_on_from_the_other
     answers, one = random_answers(8), np.ones(3)
     votes = from_votes(answers, more=1e-9)
     truth = IndependentLabels(one + votes.sum(axis=0), one)
-    first = in_turns(answers, truth, guessing_prior(answers), BlendOptions(), AggregationRun(), start=votes)
+    first = in_turns(answers, truth, guessing_prior(answers), turns=40, start=votes)
     chain, prior = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, True), sequential_prior(answers, 10, 1)
-    few = BlendOptions(iterations=10)
-    second = in_turns(answers, chain, prior, few, AggregationRun(), variational=True, start=first.gamma)
-    found = METHODS["blend"](answers, BlendOptions(), AggregationRun())
+    second = in_turns(answers, chain, prior, turns=10, variational=True, start=first.gamma)
+    found = METHODS["blend"](answers, {}, lambda line: None)
     mean = np.sqrt(first.gamma * second.gamma)
     assert np.allclose(found.gamma, mean / mean.sum(axis=1, keepdims=True))
     assert not np.allclose(first.gamma, second.gamma, atol=0.01)
@@ -78,8 +76,8 @@ def test_the_blend_is_the_mean_of_two_models_of_which_one_goes_on_from_the_other
 @pytest.mark.parametrize("seed", range(3))
 def test_turns_under_priors_of_sources_never_lower_the_objective(seed):
     answers, one = random_answers(seed, soft=False), np.ones(3)
-    turns = BlendOptions(iterations=30, tolerance=0)
-    curve = in_turns(answers, IndependentLabels(one, one), guessing_prior(answers), turns, AggregationRun()).objectives
+    prior = guessing_prior(answers)
+    curve = in_turns(answers, IndependentLabels(one, one), prior, turns=30, tolerance=0).objectives
     assert np.diff(curve).min() > -1e-9
 
 

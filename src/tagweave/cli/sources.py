@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import PurePath
-from typing import Annotated, Any
+from typing import Annotated
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
@@ -58,9 +56,6 @@ def _check_report(path: str | None) -> None:
         raise OptionError(f"found --report {path}, expected a name that ends in .csv or .json")
 
 
-_TRUTH = {"true": True, "false": False}
-
-
 def aggregate(
     files: Annotated[
         list[str], argument("FILE", "Corpora in which sources are columns or layers, or a file for each.")
@@ -82,7 +77,6 @@ def aggregate(
         str | None,
         flag("GOLD", f"Gold labels of some sentences: a method that is better there than {DEFAULT} is kept."),
     ] = None,
-    settings: Annotated[list[str] | None, flag("NAME=VALUE", "An option of the method (repeatable).", "--set")] = None,
     known: Annotated[
         list[str] | None,
         flag("SOURCE=SHARE", "How often a source is right, where that is known; of gold, 1 (repeatable)."),
@@ -93,23 +87,23 @@ def aggregate(
     ] = None,
     plot: Annotated[str | None, flag("FILE", "Draw the reliability of sources as PNG.")] = None,
     ask: Annotated[int, flag("N", "List the N sentences that deserve another annotator most.", least=0)] = 0,
-    seed: options.Seed = 0,
     format: options.InputFormat = None,  # noqa: A002
     output_format: options.OutputFormat = None,
 ) -> None:
     """Combine what many sources say of a text into labels with probabilities, and tell how reliable each source is.
 
-    Methods: majority; dawid-skene, a confusion matrix for every source; mace, who either knows or guesses; hmm, with
-    transitions between true labels; bsc, with confusion matrices that depend on what a source said before; blend,
-    dawid-skene, under priors that grow with the answers, bsc, which goes on from it, and the mean of both.
+    Methods: majority; dawid-skene, a confusion matrix for every source; bsc, with confusion matrices that depend on
+    what a source said before, and transitions between true labels; blend, dawid-skene, under priors that grow with the
+    answers, bsc, which goes on from it, and the mean of both.
     """
     from tagweave.cli.terminal import show_reliability, status_line
     from tagweave.front.sources import aggregate_files
 
     _check_report(report)
     check_outputs([output, report, plot], [*files, dev])
-    method_options = _settings(method or DEFAULT, options.pairs("set", settings))
-    reliabilities = {name: _number(name, value, float) for name, value in options.pairs("known", known).items()}
+    if method is not None and method not in AGGREGATIONS:
+        raise OptionError(f"found --method {method}, expected {', '.join(AGGREGATIONS)}")
+    reliabilities = {name: _number(name, value) for name, value in options.pairs("known", known).items()}
     with status_line("aggregating") as tell:
         aggregated = aggregate_files(
             files,
@@ -120,10 +114,8 @@ def aggregate(
             sources=sources,
             method=method,
             dev=dev,
-            options=method_options,
             known=reliabilities,
             hard=hard,
-            seed=seed,
             format=format,
             tell=tell,
         )
@@ -135,20 +127,8 @@ def aggregate(
     say(f"{output}: {len(aggregated.corpus):,} sentences, {len(aggregated.result.reliability.sources):,} sources")
 
 
-def _settings(method: str, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Read the options of a method as numbers and truth values."""
-    if method not in AGGREGATIONS:
-        raise OptionError(f"found --method {method}, expected {', '.join(AGGREGATIONS)}")
-    types = {field.name: type(field.default) for field in fields(AGGREGATIONS[method].options)}
-    if strange := sorted(texts.keys() - types.keys()):
-        raise OptionError(f"found --set {strange[0]}, expected an option of {method}: {', '.join(types)}")
-    return {name: _number(name, value, types[name]) for name, value in texts.items()}
-
-
-def _number(name: str, value: str, kind: type) -> float | bool:
-    if kind is bool and value in _TRUTH:
-        return _TRUTH[value]
+def _number(name: str, value: str) -> float:
     try:
-        return int(value) if kind is int else float(value)
+        return float(value)
     except ValueError:
         raise OptionError(f"found {name}={value}, expected a number") from None

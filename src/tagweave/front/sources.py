@@ -15,7 +15,7 @@ from tagweave.corpus.files import written
 from tagweave.corpus.formats import columns
 from tagweave.corpus.load import check_there, implied_format, parse_argument, save
 from tagweave.corpus.sentence import kind_of
-from tagweave.errors import CorpusError, SourceError
+from tagweave.errors import CorpusError
 from tagweave.evaluation.alignment import paired
 from tagweave.evaluation.plots import intervals
 from tagweave.evaluation.report import evaluate
@@ -110,11 +110,9 @@ def aggregate(
     method: str | None = None,
     *,
     dev: Given | None = None,
-    options: Mapping[str, Any] | None = None,
     known: Mapping[str, float] | None = None,
     hard: bool = False,
     layer: str = "tag",
-    seed: int = 0,
     format: str | None = None,  # noqa: A002
     tell: Callable[[str], None] = lambda _: None,
 ) -> Aggregated:
@@ -125,21 +123,19 @@ def aggregate(
         sources: of files, which columns are sources, as `--sources`: `3:`, `ann,bob`, or `files` if each is one. Of a
             corpus, the names of the layers. By default, every file is a source; of a corpus or of a single file, every
             layer with labels like those of its last one is.
-        method: `majority`, `dawid-skene`, `mace`, `hmm`, `bsc` or `blend`; by default `blend`, or the best by `dev`.
+        method: `majority`, `dawid-skene`, `bsc` or `blend`; by default `blend`, or the best by `dev`.
         dev: gold labels of some sentences of the text, which say how good a method is. All methods are tried if none is
             named, and another than `blend` is kept if it is better by more than chance.
-        options: of the method; the others keep their defaults.
         known: by the name of a source, the probability that its answers are right, where it is known: gold has 1.
         hard: the best label alone, without probabilities.
         layer: the name of the layer.
-        seed: of everything random.
         format: of the files; by default recognised.
         tell: is given a line after every iteration.
 
     Raises:
         CorpusError: a file that does not follow its format, texts that differ, `dev` of another text, or layers of
             which it is not plain whether they are sources.
-        SourceError: an unknown method, option or source, sources without labels, or options beside `dev` of no method.
+        SourceError: an unknown method or source, or sources without labels.
         OSError: a file cannot be read.
     """
     paths = [] if isinstance(files, Corpus) else [files] if isinstance(files, str | PathLike) else list(files)
@@ -152,11 +148,9 @@ def aggregate(
         loaded = load_sources([fspath(each) for each in paths], selection, format=format)
     corpus = in_iob2(loaded.corpus, loaded.sources)
     answers = Answers.of_sentences(corpus, loaded.sources)
-    if dev is not None and options and method is None:
-        raise SourceError("found options and `dev` without `method`, expected the method that has these options")
     gold = None if dev is None else _gold(corpus_of(dev), corpus)
     tried = [method] if method else [*dict.fromkeys((DEFAULT, *AGGREGATIONS))] if gold else [DEFAULT]
-    results = {name: combine(answers, name, options, known, seed, tell) for name in tried}
+    results = {name: combine(answers, name, known, tell) for name in tried}
 
     def labelled(name: str, hard: bool) -> Corpus:
         sentences = with_aggregate(corpus, answers, results[name], layer, hard)

@@ -1,22 +1,14 @@
-"""The aggregation methods. To add one, write its function, name it in `METHODS`, and its options in `sources.options`.
+"""The aggregation methods. To add one, write its function, and name it in `METHODS` and in `sources.options`.
 
 - majority: every source has one vote.
 - Dawid and Skene (1979): a confusion matrix for every source, and independent true labels.
-- MACE (Hovy et al. 2013): an answer is either the true label, or a guess of a source that does not care.
-
-      P(l | y, source k) = (1 - theta_k) [l = y] + theta_k xi_k(l)
-
-  theta_k is how often source k guesses, xi_k how it guesses. True labels are independent. In the paper they are equally
-  likely; where one label is frequent, as O is, guesses then explain it better than knowledge does, so here their
-  proportions are estimated. Of several estimates from random values the one with the best objective is kept.
-- A hidden Markov model with a confusion matrix for every source, as in skweak (Lison, Barnes and Hubin 2021).
 - Bayesian sequence combination (Simpson and Gurevych 2019, BSC-seq), variational: transitions of true labels as in a
   hidden Markov model, and for every source a confusion matrix that depends on its answer before. All rows of
   probabilities have Dirichlet priors. A first answer in a sentence, or after a position without one, is treated as
   after `O`, or, where labels do not code spans, has a matrix of its own.
 - A blend of two models. Where few sources label everything, estimates under flat priors drift: what one source marks
   too much becomes the truth that the others miss. So the first model, Dawid and Skene's, begins at votes, and has
-  for every source a prior that grows with its answers, and stands where MACE does:
+  for every source a prior that grows with its answers, under which it knows the label or guesses (Hovy et al. 2013):
 
       P(. | y, source k) has the prior Dirichlet((10 + 0.03 a_k(y)) ((1 - e) [l = y] + e xi_k(l))),    e = 0.1
 
@@ -39,8 +31,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,52 +39,30 @@ from numpy.typing import NDArray
 from tagweave.errors import SourceError
 from tagweave.sources.answers import Answers
 from tagweave.sources.dependence import merge_copies, shared_opinions
-from tagweave.sources.estimate import (
-    Estimate,
-    IndependentLabels,
-    LabelChain,
-    best_of_restarts,
-    from_votes,
-    in_turns,
-    whole_spans,
-)
-from tagweave.sources.options import (
-    AGGREGATIONS,
-    DEFAULT,
-    AggregationRun,
-    BayesianSequenceOptions,
-    BlendOptions,
-    DawidSkeneOptions,
-    HiddenMarkovOptions,
-    MajorityOptions,
-)
+from tagweave.sources.estimate import Estimate, IndependentLabels, LabelChain, from_votes, in_turns
+from tagweave.sources.options import AGGREGATIONS, DEFAULT
 from tagweave.sources.reliability import Floats, Prior, Reliability, updated
 from tagweave.structures.chain import ChainScores, best_labels
 from tagweave.structures.lockstep import TransitionScores
 
-
-def _majority(answers: Answers, options: MajorityOptions, run: AggregationRun) -> Estimate:
-    gamma = from_votes(answers, run.known)
-    prior = Prior.even(len(answers.labels), 0.01, run.known)
-    return Estimate(gamma, updated(answers, gamma, prior), best=whole_spans(answers) if options.whole else None)
+Tell = Callable[[str], None]
 
 
-def _dawid_skene(answers: Answers, options: DawidSkeneOptions, run: AggregationRun) -> Estimate:
-    prior = np.full(len(answers.labels), options.smoothing)
-    confusion = Prior.even(len(answers.labels), options.smoothing, run.known)
-    return in_turns(answers, IndependentLabels(prior, prior), confusion, options, run, speaks=options.silence)
+def _majority(answers: Answers, known: Mapping[str, float], tell: Tell) -> Estimate:
+    gamma = from_votes(answers, known)
+    return Estimate(gamma, updated(answers, gamma, Prior.even(len(answers.labels), 0.01, known)))
 
 
-def _hidden_markov(answers: Answers, options: HiddenMarkovOptions, run: AggregationRun) -> Estimate:
-    confusion = Prior.even(len(answers.labels), options.smoothing, run.known)
-    chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=False)
-    return in_turns(answers, chain, confusion, options, run, speaks=options.silence)
+def _dawid_skene(answers: Answers, known: Mapping[str, float], tell: Tell) -> Estimate:
+    prior = np.ones(len(answers.labels))
+    confusion = Prior.even(len(answers.labels), 1.0, known)
+    return in_turns(answers, IndependentLabels(prior, prior), confusion, tell)
 
 
 _IMPOSSIBLE = 1e-3  # share of the pseudo-answers left to an answer that cannot follow the one before
 
 
-def sequential_prior(answers: Answers, right: float, wrong: float, known: dict[str, float] | None = None) -> Prior:
+def sequential_prior(answers: Answers, right: float, wrong: float, known: Mapping[str, float] | None = None) -> Prior:
     """Build a prior with a context for every answer before; labels that cannot follow each other are improbable."""
     size, scheme = len(answers.labels), answers.scheme
     square = wrong + right * np.eye(size)
@@ -103,21 +72,24 @@ def sequential_prior(answers: Answers, right: float, wrong: float, known: dict[s
     return Prior(possible[:, :, None] * square, answers.labels.index("O"), known or {})
 
 
-def _bayesian_sequence(answers: Answers, options: BayesianSequenceOptions, run: AggregationRun) -> Estimate:
-    chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=True)
-    confusion = sequential_prior(answers, options.right, options.wrong, dict(run.known))
-    return in_turns(answers, chain, confusion, options, run, variational=True, speaks=options.silence)
+RIGHT, WRONG = 10.0, 1.0
+"""Pseudo-answers with the true label, beside those for every pair of a true label and an answer."""
+
+
+def _bayesian_sequence(answers: Answers, known: Mapping[str, float], tell: Tell) -> Estimate:
+    chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, variational=True)
+    return in_turns(answers, chain, sequential_prior(answers, RIGHT, WRONG, known), tell, variational=True)
 
 
 _DOUBT = 0.1  # how often a source is expected to guess, before any answer
 _BELIEF = 10.0  # pseudo-answers for each true label
 _SHARE = 0.03  # more of them for each answer with this label
-_LATER_TURNS = 10  # of the second model, which starts from a good place and drifts
+_FIRST_TURNS, _LATER_TURNS = 40, 10  # of the second model, which starts from a good place and drifts
 _TOGETHER = 0.1  # mean probability of an opinion where sources differ from which on votes decide; of people up to 0.06
 _VOTED = 0.8  # how much votes count then: the models overrule them only where they are close
 
 
-def guessing_prior(answers: Answers, known: dict[str, float] | None = None) -> Prior:
+def guessing_prior(answers: Answers, known: Mapping[str, float] | None = None) -> Prior:
     """Build a prior for each source, which grows with its answers: it knows, or guesses as it answers on the whole."""
     size, label_counts = len(answers.labels), answers.given
     guesses = label_counts + 1e-2  # a source may say what it never did
@@ -128,39 +100,37 @@ def guessing_prior(answers: Answers, known: dict[str, float] | None = None) -> P
     return Prior((shares * strength[:, None, :])[:, None], 0, known or {})
 
 
-def _blend(answers: Answers, options: BlendOptions, run: AggregationRun) -> Estimate:
-    flat, known = np.ones(len(answers.labels)), dict(run.known)
+def _blend(answers: Answers, known: Mapping[str, float], tell: Tell) -> Estimate:
+    flat = np.ones(len(answers.labels))
     speaks = (*answers.lists, *answers.excluders)
     if speaks or answers.hardly_overlap:
-        turns = replace(options, iterations=1) if answers.hardly_overlap else options
         truth = IndependentLabels((answers.given.sum(axis=0) > 0).astype(np.float64), flat)
         votes, believed = from_votes(answers, known, more=1e-9), guessing_prior(answers, known)
-        return in_turns(answers, truth, believed, turns, run, speaks=speaks, start=votes)
+        turns = 1 if answers.hardly_overlap else _FIRST_TURNS
+        return in_turns(answers, truth, believed, tell, turns, speaks=speaks, start=votes)
     single = merge_copies(answers, known)
     if len(single.sources) < len(answers.sources):
-        run.tell(f"{len(answers.sources)} sources, {len(single.sources)} without copies")
+        tell(f"{len(answers.sources)} sources, {len(single.sources)} without copies")
     votes, believed = from_votes(single, known, more=1e-9), guessing_prior(single, known)
     truth = IndependentLabels(flat + votes.sum(axis=0), flat)
-    first = in_turns(single, truth, believed, options, run, start=votes)
+    first = in_turns(single, truth, believed, tell, _FIRST_TURNS, start=votes)
     chain = LabelChain.of(single.sentence_ptr, single.scheme, 1.0, variational=True)
-    later, prior = replace(options, iterations=_LATER_TURNS), sequential_prior(single, 10.0, 1.0, known)
-    second = in_turns(single, chain, prior, later, run, variational=True, start=first.gamma)
+    prior = sequential_prior(single, RIGHT, WRONG, known)
+    second = in_turns(single, chain, prior, tell, _LATER_TURNS, variational=True, start=first.gamma)
     gamma = np.sqrt(np.maximum(first.gamma * second.gamma, np.finfo(np.float64).tiny))
     gamma /= gamma.sum(axis=1, keepdims=True)
     opinions = shared_opinions(single, believed, first.gamma)
     voted = opinions.probability
     if opinions.share > _TOGETHER:
         voted = np.where(single.answered > 0, _VOTED, 0.0)
-        run.tell(f"sources share an opinion where they differ ({100 * opinions.share:.0f} %): votes decide")
+        tell(f"sources share an opinion where they differ ({100 * opinions.share:.0f} %): votes decide")
     gamma += voted[:, None] * (votes - gamma)
     return Estimate(gamma, updated(answers, gamma, prior))
 
 
-METHODS: dict[str, Callable[[Answers, Any, AggregationRun], Estimate]] = {
+METHODS: dict[str, Callable[[Answers, Mapping[str, float], Tell], Estimate]] = {
     "majority": _majority,
     "dawid-skene": _dawid_skene,
-    "mace": best_of_restarts,
-    "hmm": _hidden_markov,
     "bsc": _bayesian_sequence,
     "blend": _blend,
 }
@@ -174,26 +144,20 @@ class Aggregate:
     probabilities: NDArray[np.float32]  # float32[N, Y], of the true label at every position
     best: NDArray[np.int32]  # int32[N], the best label; of spans, the best sequence that their coding allows
     reliability: Reliability
-    # the log likelihood of the answers with what priors add, or its variational bound; `None` of methods that have none
-    log_evidence: float | None
 
 
 def aggregate(
     answers: Answers,
     method: str = DEFAULT,
-    options: Mapping[str, Any] | None = None,
     known: Mapping[str, float] | None = None,
-    seed: int = 0,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Tell = lambda _: None,
 ) -> Aggregate:
     """Combine the answers of many sources.
 
     Args:
         answers: the answers.
         method: one of `AGGREGATIONS`.
-        options: fields of the options of the method; the others keep their defaults.
         known: by name, the probability that an answer of a source is right, where it is known (gold: 1).
-        seed: of everything random.
         tell: receives a line of text after every iteration.
     """
     if method not in AGGREGATIONS:
@@ -203,18 +167,9 @@ def aggregate(
             raise SourceError(f"found a known reliability of {name!r}, expected one of {', '.join(answers.sources)}")
         if not 0 < right <= 1:
             raise SourceError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
-    option_type = AGGREGATIONS[method].options
-    names = [declared.name for declared in fields(option_type)]
-    if strange := sorted((options or {}).keys() - set(names)):
-        raise SourceError(f"found the option {strange[0]!r} of {method}, expected one of {', '.join(names)}")
-    try:
-        chosen = option_type(**(options or {}))
-    except ValueError as error:
-        raise SourceError(f"{method}: {error}") from None
-    estimate = METHODS[method](answers, chosen, AggregationRun(known or {}, seed, tell))
-    best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
-    evidence = estimate.objectives[-1] if estimate.objectives else None
-    return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability, evidence)
+    estimate = METHODS[method](answers, known or {}, tell)
+    best = best_sequences(answers, estimate.gamma)
+    return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability)
 
 
 def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:

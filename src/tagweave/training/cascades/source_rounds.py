@@ -31,8 +31,7 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
-from tagweave.sources.methods import aggregate, sequential_prior
-from tagweave.sources.options import BayesianSequenceOptions
+from tagweave.sources.methods import RIGHT, WRONG, aggregate, sequential_prior
 from tagweave.sources.reliability import Reliability, SilenceRates, log_likelihood_rows, updated
 from tagweave.training.cascades.jackknife import by_others, members
 from tagweave.training.fit.recipe import Recipe
@@ -77,9 +76,8 @@ class SourceRounds:
     def first(self) -> Belief:
         """What the answers say without the text, by the default of aggregation."""
         answers, answered = self.answers, self.answers.answered > 0
-        labels = aggregate(answers, known=self.known, seed=self.seed).probabilities.astype(np.float64)
-        defaults = BayesianSequenceOptions()
-        prior = sequential_prior(answers, defaults.right, defaults.wrong, self.known)
+        labels = aggregate(answers, known=self.known).probabilities.astype(np.float64)
+        prior = sequential_prior(answers, RIGHT, WRONG, self.known)
         silence = SilenceRates.of(answers, labels * answered[:, None]) if self.speaks else None
         return Belief(labels, updated(answers, labels, prior), answered, silence)
 
