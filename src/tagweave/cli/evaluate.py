@@ -28,7 +28,6 @@ def evaluate(
     errors: Annotated[
         str | None, flag("FILE", "Also write every mistake in its sentence, by kind: a page (.html) or a table (.tsv).")
     ] = None,
-    raw: Annotated[bool, switch("Give models the raw text of the gold standard, not its tokens.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Score systems by the metrics that suit the corpora, and test whether they differ significantly.
@@ -57,7 +56,6 @@ def evaluate(
         punctuation=punctuation,
         relations=relations,
         errors=errors,
-        raw=raw,
     )
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))

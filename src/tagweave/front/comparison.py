@@ -47,8 +47,6 @@ def evaluate_files(
     models = [system for system in systems if is_model(system)]
     if reliability and not models:
         raise StreamError("found `reliability` without a model, expected one: other outputs have no probabilities")
-    if reliability and options.get("raw"):
-        raise StreamError("found `reliability` with `raw`, expected one of them: it is that of gold tokens")
 
     def read(argument: str, unnamed: str | None = None) -> Corpus:
         is_bare = layer is not None and parse_argument(argument).layer is None

@@ -298,19 +298,6 @@ def _spaced(sentence: Sentence, glued: Iterable[bool]) -> Sentence:
     return sentence.with_column(_MISC, ["SpaceAfter=No" if is_glued else _NONE for is_glued in glued])
 
 
-def text_of(sentence: Sentence) -> str:
-    """Return the raw text of a sentence. Raises CorpusError if its comments have none."""
-    for comment in sentence.comments:
-        if comment.startswith(TEXT):
-            return comment.removeprefix(TEXT)
-    raise sentence.error("a sentence without raw text", f"the comment `{TEXT}...`, from which words are cut")
-
-
-def without_blanks(sentence: Sentence) -> Sentence:
-    """Return a sentence without blanks inside words, as words are compared."""
-    return replace(sentence, forms=tuple("".join(form.split()) for form in sentence.forms))
-
-
 def multiword_tokens(sentence: Sentence) -> Iterator[tuple[int, int, str]]:
     """Yield the words start .. stop - 1 of each multiword token, and its form."""
     for before, row in sentence.extra_rows:
