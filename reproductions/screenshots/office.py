@@ -103,7 +103,6 @@ def furnish(folder: Path) -> tuple[Store, WordList]:
     store.add_labels(GUIDELINE, {name: "" for names in every for name in names or ()})
     _ask(store, plan)
     _work(store, plan, clock)
-    _ask_for_words(store, plan)
     clock.behind = 0.0
     return store, _word_list(folder)
 
@@ -145,13 +144,6 @@ def _ask(store: Store, plan: Retraining) -> None:
     intake.put_uncertain(store, raw, tagger, _SHARE, version)
     gold = load(f"{GUIDELINE}={folder / 'gold.conllu'}")
     intake.put_known(store, gold, Purpose.GOLD, 30, tagger, model=version)
-
-
-def _ask_for_words(store: Store, plan: Retraining) -> None:
-    """The occurrences of words that a segmenter doubts."""
-    tagger = ChainPredictor(load_model(_trained(plan, "segmenter", "segment"), ChainModel))
-    raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
-    intake.put_words(store, raw, tagger, WORDS, most=12)
 
 
 def _training(folder: Path, task: str = "tag") -> Plan:

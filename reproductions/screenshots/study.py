@@ -86,9 +86,6 @@ def pictures(browser: Any, address: str) -> Iterator[tuple[str, bytes]]:
             page.keyboard.press(key)
             page.locator("[aria-pressed=true]").nth(number - 1).wait_for()
         yield "concordance", shot(page)
-        page.get_by_role("link", name="Most uncertain first").click()
-        page.wait_for_url("**/uncertain")
-        yield "uncertain", shot(page)
     with _page(browser, PHONE) as page:
         sign_in(page, address, ANNOTATOR, PASSWORD)
         yield "phone", shot(page)

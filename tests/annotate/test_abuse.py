@@ -38,7 +38,6 @@ FORMS = {
     "/task": {"answer": "label NN", "task": "99", "started": "0"},
     "/concordance": {"word": "研究", "order": "text", "first": "0", "sentence": "9", "start": "0", "answer": "word"},
     "/concordance/undo": {"word": "的", "order": "text", "first": "0", "steps": "1"},
-    "/concordance/uncertain": {"task": "99", "first": "0", "answer": "word", "steps": ""},
     "/dashboard/people": {"again": "99"},
     "/adjudication": {"task": "99", "answer": "label NN", "after": "0"},
     "/dashboard/notes": {"guideline": "none", "label": "NN"},
@@ -125,7 +124,7 @@ class TestCookies:
 
 class TestTokens:
     @pytest.mark.parametrize("token", ["", "x", "é", "another session's"])
-    @pytest.mark.parametrize("path", [*FORMS, "/task/undo", "/sign-out", "/concordance/uncertain/undo"])
+    @pytest.mark.parametrize("path", [*FORMS, "/task/undo", "/sign-out", "/concordance/undo"])
     def test_without_that_of_the_session_nothing_is_done(
         self, store: Store, curator: Browser, rows: Any, refusals: Any, path: str, token: str
     ) -> None:

@@ -1,4 +1,4 @@
-"""The dashboard: agreement by hand, beside scikit-learn and the textbook; and what its plot draws where."""
+"""The dashboard: agreement by hand and beside the textbook; and what its plot draws where."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from made_tasks import JJ, NN, VV
 from tagweave.annotate.dashboard import (
     HEIGHT,
     WIDTH,
-    cohens_kappa,
     krippendorffs_alpha,
     of_all,
-    of_every_two,
     of_first,
     plot,
     raw_agreement,
@@ -51,22 +49,6 @@ def test_those_who_were_asked_first_are_told_by_their_slots() -> None:
     votes = [Vote(1, "a", 0, NN), Vote(1, "b", 1, VV), Vote(1, "c", 2, VV), Vote(1, "d", 3, VV), Vote(2, "a", None, NN)]
     assert of_first(votes, Rule()) == votes[:2]
     assert of_first(votes, Rule(1, 2, 2)) == votes[:1]
-
-
-@given(st.lists(st.tuples(_ANSWERS, _ANSWERS), min_size=1, max_size=30))
-def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[Answer, Answer]]) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    found = cohens_kappa(pairs)
-    if found is None:
-        assert {*pairs} == {(pairs[0][0], pairs[0][0])}
-        return
-    first, second = ([str(answer) for answer in answers] for answers in zip(*pairs, strict=True))
-    assert found == pytest.approx(metrics.cohen_kappa_score(first, second))
-
-
-def test_kappa_is_of_each_two_annotators_whatever_their_order() -> None:
-    votes = votes_of({"a": NN, "b": NN}, {"b": VV, "a": VV}, {"a": NN, "c": VV}, {"c": NN, "a": VV})
-    assert of_every_two(votes, cohens_kappa) == {("a", "b"): 1.0, ("a", "c"): pytest.approx(-1.0)}
 
 
 @given(st.lists(st.lists(_ANSWERS, max_size=4), max_size=12))

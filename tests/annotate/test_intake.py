@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from made_tasks import GUIDELINE, OpenStore
 
-from tagweave.annotate.intake import put_ambiguous, put_known, put_notes, put_uncertain, put_words, read_notes
+from tagweave.annotate.intake import put_ambiguous, put_known, put_notes, put_uncertain, read_notes
 from tagweave.annotate.selection import least_certain
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, Status, label
@@ -16,11 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit.fit import fit
-from tagweave.training.fit.recipe import Recipe
-from tagweave.training.fit.task import Task
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 GOLD = CTB.with_sentences(CTB.sentences[80:100])
@@ -107,12 +103,6 @@ class TestKnown:
         assert len(tasks) == 40
         assert all(task.start % 3 for task in tasks)
         assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
-
-
-def test_words_of_a_list_become_a_concordance(store: Store) -> None:
-    model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Task("segment")), run=Run(Schedule(2))).model
-    assert put_words(store, GOLD, ChainPredictor(model), ["的", "一"], most=5) == 5
-    assert {task.focus for task in asked(store, Purpose.CONCORDANCE)} <= {"的", "一"}
 
 
 @pytest.fixture

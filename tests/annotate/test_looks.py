@@ -29,7 +29,6 @@ LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenges
 PAGES = (
     "/task",
     "/concordance?order=text",
-    "/concordance/uncertain",
     "/adjudication",
     "/adjudication?after=1000",
     "/dashboard",

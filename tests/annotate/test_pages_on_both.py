@@ -12,8 +12,7 @@ from made_tasks import JJ, NN, VV, Clock, OpenStore
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Status
-from tagweave.corpus.sentence import Location, Sentence
+from tagweave.annotate.task import Answer, Purpose, Status
 
 TASKS = 4
 
@@ -109,7 +108,6 @@ class TestConcordance:
         [
             *(("", {"steps": each}) for each in ("x", "-1", "0", "26", "1,,x", "999", ",".join(["1"] * 51), "١")),
             *(("", {name: "none"}) for name in ("word", "order", "first")),
-            ("/uncertain", {"first": "none"}),
         ],
     )
     def test_what_no_page_sends_takes_nothing_back(
@@ -132,50 +130,6 @@ class TestConcordance:
         page = browser.look("/concordance?word=w300&find=研究")
         assert '<option value="研究" selected>研究 (3)</option>' in page
         assert "expected those that are listed" in browser.look("/concordance?word=w300&find=nowhere", 400)
-
-
-class TestUncertain:
-    @pytest.fixture
-    def browser(self, store: Store, words: WordList) -> Browser:
-        texts = {"研究生来了": (0, 2), "他在研究生命": (4, 6), "学生的生命": (3, 5)}
-        for line, (text, span) in enumerate(texts.items(), 1):
-            sentence = Sentence(tuple(text), location=Location("raw.txt", line))
-            store.add_tasks([AnnotationTask(sentence, *span, "seg", (), 1 / line, Purpose.CONCORDANCE)])
-        return signed_in(store, "ada", words=words)
-
-    def test_rows_stay_while_they_are_marked_and_are_gone_afterwards(self, browser: Browser, store: Store) -> None:
-        assert 'href="/concordance/uncertain"' in browser.look("/concordance")
-        page = browser.look("/concordance/uncertain")
-        rows = re.findall(r'class="before"><bdi>(\w*)</bdi></span><mark>(\w+)</mark>', page)
-        assert rows == [("", "研究"), ("他在研究", "生命"), ("学生的", "生命")]
-        where = {"first": hidden(page, "first"), "steps": ""}
-        numbers = re.findall(r'name="task" value="(\d+)"', page)
-        page = browser.fill("/concordance/uncertain", task=numbers[0], answer="not a word", **where)
-        assert re.findall(r'name="task" value="(\d+)"', page) == numbers
-        assert pressed(page) == ["not a word"]
-        assert re.findall(r'name="task" value="(\d+)"', browser.look("/concordance/uncertain")) == numbers[1:]
-        page = browser.fill("/concordance/uncertain", all=1, **where)
-        assert pressed(page) == ["not a word", "word", "word"]
-        page = browser.fill("/concordance/uncertain/undo", **{**where, "steps": "1,2"})
-        assert pressed(page) == ["not a word"]
-        browser.fill("/concordance/uncertain", all=1, **where)
-        assert standing(store, Purpose.CONCORDANCE) == ["not a word", "word", "word"]
-        assert "Nothing left here" in browser.look("/concordance/uncertain")
-        assert 'href="/concordance/uncertain"' not in browser.look("/concordance")
-
-    def test_an_occurrence_marked_elsewhere_is_none_of_it(self, browser: Browser, store: Store) -> None:
-        browser.look("/concordance")
-        browser.fill("/concordance", word="研究", sentence=2, start=0, answer="word")
-        page = browser.fill("/concordance/uncertain", all=1, first=0)
-        assert len(pressed(page)) == 3
-        assert len(standing(store, Purpose.CONCORDANCE)) == 4
-
-    def test_another_task_is_refused(self, browser: Browser, store: Store) -> None:
-        browser.look("/concordance/uncertain")
-        real = store.tasks(Status.OPEN)[0].id
-        for number in (real, 10**8):
-            browser.fill("/concordance/uncertain", 400, task=number, answer="word", first=0)
-        assert standing(store) == standing(store, Purpose.CONCORDANCE) == []
 
 
 class TestAdjudication:

@@ -26,7 +26,7 @@ from made_spans import (
 from made_tasks import NN, OpenStore
 
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.dashboard import of_all, of_every_two, span_f
+from tagweave.annotate.dashboard import of_all, span_f
 from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator, write_soft
 from tagweave.annotate.rules import Rule, aggregate, span_votes
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer, Asks, Kind, Status, answer_of, marked
@@ -123,10 +123,9 @@ class TestAggregation:
 
 
 class TestAgreement:
-    def test_f_of_every_two_and_of_all(self, open_store: OpenStore) -> None:
+    def test_f_of_all(self, open_store: OpenStore) -> None:
         store = answered(furnished(open_store()), all_of(ADA, LONDON), all_of(ADA, LONDON_ORG))
         votes = store.votes(asks=Asks.SPANS)
-        assert of_every_two(votes, span_f) == {("annotator 0", "annotator 1"): 0.5}
         assert of_all(votes, span_f) == 0.5
         assert store.votes() == []  # of labels
 

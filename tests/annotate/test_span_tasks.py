@@ -71,15 +71,15 @@ class TestByAModel:
             lambda each: each.with_layer(GUIDELINE, [(x[-3:],) for (x,) in each.layers[GUIDELINE]])
         )
         words = ChainPredictor(fit([of_words], Recipe(), run=Run(Schedule(2))).model)
-        for number, (model, strategy) in enumerate(product((tagger, words), selection.STRATEGIES)):
+        for number, model in enumerate((tagger, words)):
             store = Store.open(f"sqlite:///{tmp_path}/{number}.db", Settings(window=1, gold_share=0))
-            put_uncertain(store, RAW, model, 0.5, strategy=strategy)
+            put_uncertain(store, RAW, model, 0.5)
             person, served = store.add_annotator("ada").id, []
             while (lease := store.claim(person)) is not None:
                 store.answer(person, lease.task_id, CANNOT_TELL)
                 served.append(lease.task)
             store.close()
-            listed = ranked(model, RAW, 0.5, strategy=strategy)
+            listed = ranked(model, RAW, 0.5)
             assert [(each.sentence.location.line, each.start, each.uncertainty) for each in listed] == [
                 (each.sentence.location.line, each.start, each.uncertainty) for each in served
             ]

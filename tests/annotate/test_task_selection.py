@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tagweave.annotate import selection
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.selection import (
-    STRATEGIES,
     WORD_STRATEGIES,
     Occurrences,
     distinct,
@@ -23,7 +22,6 @@ from tagweave.annotate.selection import (
     priorities,
     rankings,
     token_tasks,
-    word_tasks,
     word_uncertainties,
 )
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, Status
@@ -80,31 +78,6 @@ def test_the_least_certain_come_first(tagger, raw, share):
     best = sorted(table[0][0] for table in known.values())
     np.testing.assert_allclose(found.uncertainty, 1 - np.array(best[: len(found.uncertainty)]), atol=1e-6)
     np.testing.assert_allclose([known[place][0][0] for place in places(found)], 1 - found.uncertainty, atol=1e-6)
-
-
-def test_by_entropy(tagger, raw):
-    known = by_hand(tagger, raw)
-    entropies = {place: -sum(p * np.log(p) for p, _ in table if p > 0) for place, table in known.items()}
-    found = least_certain(tagger, raw, 0.2, strategy="entropy")
-    np.testing.assert_allclose(
-        found.uncertainty, sorted(entropies.values())[: -len(found.uncertainty) - 1 : -1], atol=1e-4
-    )
-    np.testing.assert_allclose(found.uncertainty, [entropies[place] for place in places(found)], atol=1e-4)
-    assert places(found) != places(least_certain(tagger, raw, 0.2))
-    expected = tagger.labels.index(known[places(found)[0]][0][1])
-    assert found.labels[0, 0] == expected  # candidates are the most probable labels all the same
-
-
-def test_tasks_are_ranked_by_entropy_too(tagger, raw):
-    every = asked(*token_tasks(least_certain(tagger, raw, 1.0), raw, tagger))
-    marginal, entropy = (np.array([each.uncertainty for each in rankings(tagger, every, 0, by)]) for by in STRATEGIES)
-    assert (marginal <= entropy + 1e-6).mean() > 0.9  # the same draw; entropy is nearly always the greater number
-    assert not np.allclose(marginal, entropy)
-
-
-def test_an_unknown_choice(tagger, raw):
-    with pytest.raises(ValueError, match="unknown strategy 'random', expected one of marginal, entropy"):
-        least_certain(tagger, raw, strategy="random")
 
 
 def test_candidates_are_the_most_probable_labels(tagger, raw):
@@ -197,17 +170,6 @@ def test_no_doubt_is_asked_last():
 def test_words_of_a_concordance_are_not_ranked_by_labels(tagger, raw):
     task = AnnotationTask(raw[0], 0, 1, "ctb", purpose=Purpose.CONCORDANCE)
     assert rankings(tagger, asked(task)) == []
-
-
-def test_words_of_a_list_are_asked_as_choice_ranks_them(segmenter):
-    texts = [Sentence(tuple("".join(sentence.forms))) for sentence in CTB.sentences[60:100]]
-    words = ["的", "一", "我们", "没有"]
-    ranked = most_uncertain(segmenter.model, texts, words)
-    found = list(word_tasks(segmenter, texts, words, model=2))
-    assert [task.uncertainty for task in found] == ranked.uncertainty.tolist()
-    assert [task.focus for task in found] == [words[w] for w in ranked.occurrences.word]
-    assert {(task.purpose, task.candidates, task.model) for task in found} == {(Purpose.CONCORDANCE, (), 2)}
-    assert list(word_tasks(segmenter, texts, words, most=3, model=2)) == found[:3]
 
 
 ALPHABET = "甲乙丙aB1"

@@ -131,17 +131,6 @@ class TestImport:
         assert {each.task.guideline for each in store.tasks(Status.OPEN)} == {"ctb"}
         assert [each.path for each in store.models()] == [str(tagger)]
 
-    def test_by_entropy(self, run: Run, tmp_path: Path, corpora: Path, tagger: Path) -> None:
-        asked = []
-        for strategy in ("marginal", "entropy"):
-            url = f"sqlite:///{tmp_path}/{strategy}.db"
-            words = (corpora / "dev.seg", "--store", url, "--model", tagger, "--strategy", strategy)
-            run("annotate", "import", *words)
-            found = Store.open(url).tasks(Status.OPEN)
-            asked.append({(each.task.sentence.location, each.task.start) for each in found})
-        assert len(asked[0]) == len(asked[1])
-        assert asked[0] != asked[1]
-
     def test_again_is_nothing_new(self, run: Run, url: str, corpora: Path, tagger: Path) -> None:
         words = ("annotate", "import", corpora / "dev.seg", "--store", url, "--model", tagger)
         run(*words)
@@ -165,21 +154,10 @@ class TestImport:
         (asked,) = Store.open(url).tasks(Status.OPEN)
         assert [each.label for each in asked.task.candidates] == ["NN", "VV"]
 
-    def test_words_of_a_list(self, run: Run, url: str, corpora: Path, segmenter: Path, tmp_path: Path) -> None:
-        (tmp_path / "list.txt").write_text("的\n一\n", encoding="utf-8")
-        words = ("--model", segmenter, "--words", tmp_path / "list.txt")
-        run("annotate", "import", corpora / "dev.raw", "--store", url, *words)
-        tasks = Store.open(url).tasks(Status.OPEN, Purpose.CONCORDANCE)
-        assert tasks
-        assert {each.task.focus for each in tasks} <= {"的", "一"}
-
     @pytest.mark.parametrize(
         ("words", "told"),
         [
             (["--as", "fun"], "unknown --as 'fun', expected one of real, gold, training"),
-            (["--strategy", "fun"], "unknown --strategy 'fun', expected marginal or entropy"),
-            (["--strategy", "entropy"], "found --strategy, expected --model with it"),
-            (["--words", "list.txt"], "found --words, expected --model with it"),
             (["--model", "none.model"], "none.model: no such model file"),
         ],
     )

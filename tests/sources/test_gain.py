@@ -10,7 +10,7 @@ import pytest
 
 import tagweave as tw
 from tagweave.annotate.reliability import Confusions, expected_gain, posterior
-from tagweave.annotate.selection import STRATEGIES, least_certain
+from tagweave.annotate.selection import least_certain
 from tagweave.annotate.task import Candidate
 from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences, questions
 from tagweave.sources.methods import Aggregate
@@ -58,7 +58,7 @@ def test_check_aggregation_and_the_server_rank_the_same_beliefs_in_the_same_orde
     table = np.concatenate([np.stack([best, 1 - best], 1), np.stack([1 - best, best], 1)])  # of NN and VV
     corpus = tw.Corpus([(["x"], ["NN"])] * len(best) + [(["x"], ["VV"])] * len(best))
     reliability = Reliability(("NN", "VV"), ("ann",), np.array([[[[9.0, 1.0], [1.0, 9.0]]]]), Prior.even(2, 0.0, {}))
-    found = Aggregate(("NN", "VV"), table, table.argmax(1), reliability, None)
+    found = Aggregate(("NN", "VV"), table, table.argmax(1), reliability)
     orders = [[each.sentence for each in questions(found, np.arange(len(table) + 1), len(table))]]
     people = Confusions()
     tasks = [[Candidate("NN", row[0]), Candidate("VV", row[1])] for row in table.tolist()]
@@ -68,7 +68,7 @@ def test_check_aggregation_and_the_server_rank_the_same_beliefs_in_the_same_orde
     tagger: Any = SimpleNamespace(
         labels=("NN", "VV"), model=SimpleNamespace(of_characters=False), probabilities=lambda *_: table[:, None]
     )
-    orders += [least_certain(tagger, corpus.sentences, 1.0, strategy=by).sentence.tolist() for by in STRATEGIES]
+    orders += [least_certain(tagger, corpus.sentences, 1.0).sentence.tolist()]
     expected = np.argsort(best, kind="stable").tolist()
     for order in orders:  # mirrored beliefs are worth the same
         assert [each for each in order if each < len(best)] == expected

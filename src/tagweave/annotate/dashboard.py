@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -31,32 +31,14 @@ def of_first(votes: Iterable[Vote], rule: Rule) -> list[Vote]:
     return [vote for vote in votes if vote.slot is not None and vote.slot < rule.first]
 
 
-def of_every_two(votes: Iterable[Vote], measure: Measure) -> dict[tuple[str, str], float | None]:
-    """Return the measure of every two annotators with a task in common, by their names in order."""
-    return {names: measure(pairs) for names, pairs in sorted(_pairs(votes).items())}
-
-
 def of_all(votes: Iterable[Vote], measure: Measure) -> float | None:
     """Return the measure of all pairs of answers to the same task."""
-    return measure([pair for pairs in _pairs(votes).values() for pair in pairs])
+    return measure([*_pairs(votes)])
 
 
 def raw_agreement(pairs: Sequence[AnswerPair]) -> float | None:
     """Return the share of equal pairs; `None` without pairs."""
     return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
-
-
-def cohens_kappa(pairs: Sequence[AnswerPair]) -> float | None:
-    """Return the agreement of two annotators corrected for chance by their own distributions (Cohen 1960).
-
-    kappa = (observed - expected) / (1 - expected); `None` if both give one answer to everything, or without answers.
-    """
-    observed = raw_agreement(pairs)
-    if observed is None:
-        return None
-    first, second = (Counter(answers) for answers in zip(*pairs, strict=True))
-    expected = sum(number * second[answer] for answer, number in first.items()) / len(pairs) ** 2
-    return (observed - expected) / (1 - expected) if expected < 1 else None
 
 
 def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
@@ -82,16 +64,12 @@ def span_f(pairs: Sequence[AnswerPair]) -> float | None:
     return 2 * sum(len(one & other) for one, other in compared) / total if total else None
 
 
-def _pairs(votes: Iterable[Vote]) -> dict[tuple[str, str], list[AnswerPair]]:
-    """Return the answers of every two annotators to the tasks they have in common."""
-    by_task: dict[int, list[tuple[str, Answer]]] = defaultdict(list)
+def _pairs(votes: Iterable[Vote]) -> Iterator[AnswerPair]:
+    """Yield the answers of every two annotators to a task."""
+    by_task: dict[int, list[Answer]] = defaultdict(list)
     for vote in votes:
-        by_task[vote.task].append((vote.annotator, vote.answer))
-    pairs: dict[tuple[str, str], list[AnswerPair]] = defaultdict(list)
-    for answers in by_task.values():
-        for (one, first), (other, second) in combinations(sorted(answers, key=lambda answer: answer[0]), 2):
-            pairs[one, other].append((first, second))
-    return pairs
+        by_task[vote.task].append(vote.answer)
+    return (pair for answers in by_task.values() for pair in combinations(answers, 2))
 
 
 WIDTH, HEIGHT = 460, 230
@@ -176,10 +154,8 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         guidelines={name: store.labels(name) for name in store.guidelines()},
         noted=noted,
         span_f=of_all(of_spans, span_f),
-        span_fs=of_every_two(of_spans, span_f),
         raw=of_all(votes, raw_agreement),
         alpha=krippendorffs_alpha(votes),
-        kappas=of_every_two(votes, cohens_kappa),
         posterior_rule=rule,
         reliabilities=store.reliabilities() if rule else [],
         open_tasks=store.most_gain(_SHOWN),

@@ -1,8 +1,8 @@
-"""Import of tasks: uncertain, ambiguous and known tokens and spans, words of a list; and import of labels."""
+"""Import of tasks: uncertain, ambiguous and known tokens and spans; and import of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +12,10 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import in_blocks, read_lines
-from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit.task import Task
 
 _MANY = 200  # tasks of one transaction: annotators should not wait for a longer one
 
@@ -54,32 +52,15 @@ def put_uncertain(
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
-    strategy: str = "marginal",
 ) -> int:
     """Add tasks for what a tagger is uncertain about (`selection.uncertain_tasks`); return how many are new.
 
     Its labels, or types of spans, become labels of its guideline. `model` is the version of the model.
     """
-    asked = selection.uncertain_tasks(tagger, corpus.sentences, share, model, seed, strategy)
+    asked = selection.uncertain_tasks(tagger, corpus.sentences, share, model, seed)
     names = selection.types_of(tagger.labels) if codes_spans(tagger.labels) else tagger.labels
     store.add_labels(tagger.guideline, dict.fromkeys(names, ""))
     return _put(store, asked)
-
-
-def put_words(
-    store: Store,
-    corpus: Corpus,
-    tagger: ChainPredictor,
-    words: Sequence[str],
-    most: int | None = None,
-    model: int | None = None,
-    seed: int = 0,
-    strategy: str = "entropy",
-) -> int:
-    """Ask whether uncertain occurrences of words are words (`selection.word_tasks`); return how many are new."""
-    coded = Task("segment").prepare(corpus)
-    raw = [Sentence(sentence.forms, location=sentence.location) for sentence in coded]
-    return _put(store, selection.word_tasks(tagger, raw, words, strategy, most, seed, model))
 
 
 def put_ambiguous(store: Store, corpus: Corpus) -> int:

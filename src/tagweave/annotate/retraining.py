@@ -132,7 +132,6 @@ class Retraining:
     dev: str | None = None  # a corpus argument; the accuracy on it is stored with the model
     corpus: str | None = None  # a corpus argument; a share of its tokens, the least certain, become tasks, too
     share: float = 0.2
-    strategy: str = "marginal"  # one of selection.STRATEGIES
     settings: Settings = field(default_factory=Settings)  # by which tasks are added and ranked
 
     def is_due(self, store: Store, tried: int) -> bool:
@@ -198,17 +197,17 @@ def retrain(store: Store, retraining: Retraining) -> ModelVersion | None:
 def rank(store: Store, retraining: Retraining, model: ChainModel, version: int) -> None:
     """Give open tasks the uncertainty and candidates of a model, and add tasks for what else it is uncertain about.
 
-    Words of a list keep the rank with which they were imported. Raises KeyError for an unknown guideline.
+    Raises KeyError for an unknown guideline.
     """
     if model.of_characters:
         return
     tagger = ChainPredictor(model, guideline=retraining.guideline)
     for page in store.task_pages(Status.OPEN, _PAGE):
         asked = [one for one in page if one.task.guideline == retraining.guideline]
-        store.rank(version, selection.rankings(tagger, asked, version, retraining.strategy))
+        store.rank(version, selection.rankings(tagger, asked, version))
     if retraining.corpus:
         corpus = load_for(tagger, retraining.corpus)
-        intake.put_uncertain(store, corpus, tagger, retraining.share, version, strategy=retraining.strategy)
+        intake.put_uncertain(store, corpus, tagger, retraining.share, version)
 
 
 _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer transaction

@@ -3,9 +3,9 @@
 Words of a list are seen in their contexts (KWIC; Mori 2006), the most uncertain occurrences first, and of those with
 the same neighbourhood only one (tsuboi-2008, 5.1).
 
-The uncertainty of a token is what a right answer would tell (`sources.gain`): 1 minus the probability of its best
-label, if only labels are recorded, or the entropy of its labels, if these are with their probabilities. The most
-uncertain fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4).
+The uncertainty of a token is what a right answer would tell (`sources.gain`) where labels are recorded: 1 minus the
+probability of its best label. The most uncertain fifth is asked for, with the two or three most probable labels as
+candidates (li-2015, section 4).
 
 Spans are asked for by sentence, with the spans that a model finds probable or a corpus has as candidates. Sentences are
 drawn in proportion to the mean uncertainty of their tokens (`priorities`), among all sentences: on CoNLL-2003, beside
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, Ranking, marked
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Ranking, marked
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
@@ -39,7 +39,7 @@ from tagweave.models.cascades import of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.ranking import span_entropies, word_probabilities
-from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences
+from tagweave.sources.gain import gain_over_labels, of_sentences
 
 if TYPE_CHECKING:
     from tagweave.annotate.questions import Asked
@@ -157,9 +157,6 @@ def _begins(sentences: Iterable[Sentence]) -> NDArray[np.int64]:
     return np.cumsum([0, *map(len, sentences)], dtype=np.int64)
 
 
-STRATEGIES = ("marginal", "entropy")
-"""The uncertainty of a token: 1 minus the probability of its best label, or the entropy of its labels in nats."""
-
 _CANDIDATES, _RARE = 3, 0.01  # the third candidate is shown if it is at least this probable
 
 
@@ -170,7 +167,7 @@ class UncertainTokens(NamedTuple):
     position: NDArray[np.int64]  # in the sentence
     labels: NDArray[np.int32]  # [K, C] the most probable ones, the best first
     probabilities: NDArray[np.float32]  # [K, C] of these labels
-    uncertainty: NDArray[np.float32]  # by one of STRATEGIES
+    uncertainty: NDArray[np.float32]  # 1 minus the probability of the best label
 
     def only(self, chosen: Any) -> UncertainTokens:
         """Select some, by a slice, a mask or their numbers."""
@@ -183,16 +180,15 @@ def least_certain(
     share: float = 0.2,
     layer: str | None = None,
     seed: int = 0,
-    strategy: str = "marginal",
 ) -> UncertainTokens:
     """Return a share of the tokens of words, whose best label has the least marginal probability (li-2015, section 4).
 
-    Tokens with one label in `layer` are known: they are evidence, and the share is taken of the others. `strategy` is
-    one of `STRATEGIES`; `seed` orders equally certain tokens.
+    Tokens with one label in `layer` are known: they are evidence, and the share is taken of the others. `seed` orders
+    equally certain tokens.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
-    tokens = _all_tokens(tagger, sentences, layer, strategy)
+    tokens = _all_tokens(tagger, sentences, layer)
     if layer is not None:
         is_open = [
             known is None or len(known) > 1
@@ -232,33 +228,7 @@ def token_tasks(
         yield AnnotationTask(sentences[sentence], *span, tagger.guideline, candidates, priority, model=model)
 
 
-def word_tasks(
-    tagger: ChainPredictor,
-    sentences: Sequence[Sentence],
-    words: Sequence[str],
-    strategy: str = "entropy",
-    most: int | None = None,
-    seed: int = 0,
-    model: int | None = None,
-) -> Iterator[AnnotationTask]:
-    """Yield at most `most` concordance tasks for occurrences of words, the most uncertain first.
-
-    The tagger is a segmenter, sentences are of characters; other arguments and errors as for `most_uncertain`.
-    """
-    ranked = most_uncertain(tagger.model, sentences, words, strategy, seed=seed, threads=tagger.threads)
-    chosen = ranked.occurrences.only(slice(most))
-    first = _begins(sentences)[chosen.sentence]
-    rows = chosen.sentence, chosen.start - first, chosen.stop - first, ranked.uncertainty[:most]
-    for number, start, stop, uncertainty in zip(*(each.tolist() for each in rows), strict=True):
-        focus = sentences[number], start, stop, tagger.guideline, ()
-        yield AnnotationTask(*focus, uncertainty, Purpose.CONCORDANCE, model=model)
-
-
-def _all_tokens(
-    tagger: ChainPredictor, sentences: Sequence[Sentence], layer: str | None, strategy: str
-) -> UncertainTokens:
-    if strategy not in STRATEGIES:
-        raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
+def _all_tokens(tagger: ChainPredictor, sentences: Sequence[Sentence], layer: str | None) -> UncertainTokens:
     if tagger.model.of_characters:
         raise ValueError("found a model of characters, expected one of words; of characters, words of a list are asked")
     width = min(_CANDIDATES, len(tagger.labels))
@@ -269,10 +239,7 @@ def _all_tokens(
             top = np.argsort(-table, axis=1, kind="stable")[:, :width]
             best.append(top.astype(np.int32))
             probabilities.append(np.take_along_axis(table, top, 1).astype(np.float32))
-            if strategy == "entropy":
-                uncertainty.append(gain_of_answer(table))
-            else:
-                uncertainty.append(gain_over_labels(table, np.arange(table.shape[1]) == top[:, :1]))
+            uncertainty.append(gain_over_labels(table, np.arange(table.shape[1]) == top[:, :1]))
     begins = _begins(sentences)
     sentence = np.repeat(np.arange(len(sentences)), np.diff(begins))
     position = np.arange(len(sentence)) - begins[sentence]
@@ -304,16 +271,15 @@ def span_tasks(
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
-    strategy: str = "marginal",
 ) -> Iterator[AnnotationTask]:
     """Yield tasks for a share of the sentences, drawn by the uncertainty of a model, with the spans that it proposes.
 
     Sentences in which every token has one label in the layer of the tagger's guideline are left out. The uncertainty of
-    a sentence is the mean over its tokens, by one of `selection.STRATEGIES`. `seed` draws the sentences, which are
-    asked in the order in which they are drawn.
+    a sentence is the mean over its tokens. `seed` draws the sentences, which are asked in the order in which they are
+    drawn.
     """
     candidates = [sentence for sentence in sentences if len(sentence) and not _is_known(sentence, tagger.guideline)]
-    ranks = priorities(_means(tagger, candidates, strategy), np.random.default_rng(seed))
+    ranks = priorities(_means(tagger, candidates), np.random.default_rng(seed))
     order = np.argsort(-ranks, kind="stable")[: round(share * len(ranks))].tolist()
     drawn = [candidates[number] for number in order]
     for number, proposals in zip(order, _model_proposals(tagger, drawn), strict=True):
@@ -328,16 +294,15 @@ def uncertain_tasks(
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
-    strategy: str = "marginal",
 ) -> Iterator[AnnotationTask]:
     """Return tasks for spans if the labels of the tagger code them (`span_tasks`), else for `least_certain` tokens.
 
     Tokens that have one label under the tagger's guideline are left out. Raises ValueError for a model of characters,
-    an unknown strategy, and a share that is none.
+    and a share that is none.
     """
     if codes_spans(tagger.labels):
-        return span_tasks(tagger, sentences, share, model, seed, strategy)
-    tokens = least_certain(tagger, sentences, share, tagger.guideline, seed, strategy)
+        return span_tasks(tagger, sentences, share, model, seed)
+    tokens = least_certain(tagger, sentences, share, tagger.guideline, seed)
     return token_tasks(tokens, sentences, tagger, model, seed)
 
 
@@ -362,9 +327,7 @@ def known_spans(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
     ]
 
 
-def rankings(
-    tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0, strategy: str = "marginal"
-) -> list[Ranking]:
+def rankings(tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0) -> list[Ranking]:
     """Rank tasks again by a newer model, and propose its candidates, given the evidence in their sentences.
 
     Ranked are tasks that ask for the label of one token and, if the labels of the tagger code spans, for spans.
@@ -376,22 +339,22 @@ def rankings(
         if each.task.asks is Asks.LABEL and each.task.candidates and each.task.stop == each.task.start + 1
     ]
     of_spans = [each for each in asked if each.task.asks is Asks.SPANS and codes_spans(tagger.labels)]
-    return _token_rankings(tagger, of_token, seed, strategy) + _span_rankings(tagger, of_spans, seed, strategy)
+    return _token_rankings(tagger, of_token, seed) + _span_rankings(tagger, of_spans, seed)
 
 
-def _token_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int, strategy: str) -> list[Ranking]:
+def _token_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) -> list[Ranking]:
     sentences = {each.sentence_key: each.task.sentence for each in asked}
     first = dict(zip(sentences, _begins(sentences.values()).tolist(), strict=False))
     numbers = np.array([first[each.sentence_key] + each.task.start for each in asked], np.int64)
-    tokens = _all_tokens(tagger, [*sentences.values()], tagger.guideline, strategy).only(numbers)
+    tokens = _all_tokens(tagger, [*sentences.values()], tagger.guideline).only(numbers)
     drawn = priorities(tokens.uncertainty, _random(seed, asked)).tolist()
     rows = zip(asked, drawn, _candidates(tokens, tagger), strict=True)
     return [Ranking(each.id, priority, candidates) for each, priority, candidates in rows]
 
 
-def _span_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int, strategy: str) -> list[Ranking]:
+def _span_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) -> list[Ranking]:
     sentences = [each.task.sentence for each in asked]
-    drawn = priorities(_means(tagger, sentences, strategy), _random(seed, asked)).tolist()
+    drawn = priorities(_means(tagger, sentences), _random(seed, asked)).tolist()
     rows = zip(asked, drawn, _model_proposals(tagger, sentences), strict=True)
     return [
         Ranking(each.id, priority, tuple(one for one in proposals if each.task.holds(one)))
@@ -424,9 +387,9 @@ def _is_known(sentence: Sentence, guideline: str) -> bool:
     return all(each is not None and len(each) == 1 and not is_wildcard(each[0]) for each in layer)
 
 
-def _means(tagger: ChainPredictor, sentences: Sequence[Sentence], strategy: str) -> NDArray[np.float64]:
+def _means(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
     """Return the mean uncertainty of the tokens of each sentence, float64[S]."""
-    tokens = _all_tokens(tagger, _with_known_types(tagger, sentences), tagger.guideline, strategy)
+    tokens = _all_tokens(tagger, _with_known_types(tagger, sentences), tagger.guideline)
     return of_sentences(tokens.uncertainty, _begins(sentences))
 
 
@@ -469,11 +432,9 @@ FORMS = ("tsv", "label-studio", "doccano")
 _TITLES = ("score", "line", "first", "last", "candidates", "sentence")
 
 
-def ranked(
-    tagger: ChainPredictor, corpus: Corpus, share: float = 0.2, seed: int = 0, strategy: str = "marginal"
-) -> list[AnnotationTask]:
+def ranked(tagger: ChainPredictor, corpus: Corpus, share: float = 0.2, seed: int = 0) -> list[AnnotationTask]:
     """Return `uncertain_tasks` in the order in which the server asks them. Raises as these."""
-    tasks = uncertain_tasks(tagger, corpus.sentences, share, None, seed, strategy)
+    tasks = uncertain_tasks(tagger, corpus.sentences, share, None, seed)
     return sorted(tasks, key=lambda each: -each.uncertainty)
 
 

@@ -48,11 +48,9 @@ def application(
         *_routes("/dashboard/notes", _to("/dashboard"), dashboard.note, role="curator"),
     ]
     if words:
-        show, again = word_pages.concordance, word_pages.uncertain
+        show = word_pages.concordance
         routes += _routes("/concordance", show, word_pages.mark_concordance)
         routes += _routes("/concordance/undo", show, word_pages.undo_concordance)
-        routes += _routes("/concordance/uncertain", again, word_pages.mark_uncertain)
-        routes += _routes("/concordance/uncertain/undo", again, word_pages.undo_uncertain)
     site = Site(store, address.rstrip("/"), words, progress or Progress())
     return web.application(site, routes, HERE / "static", refusal_outside, _lifespan)
 

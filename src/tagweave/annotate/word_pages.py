@@ -1,13 +1,11 @@
 """Words of a list in their contexts, marked as word, not a word, or skipped (tsuboi-2008, Figure 2).
 
-Two pages of rows: a concordance of one word, and the occurrences that a model is uncertain about, as imported. Every
-form is a step, and steps can be undone one by one.
+A page has rows of a concordance of one word. Every form is a step, and steps can be undone one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 from unicodedata import bidirectional
 
@@ -27,7 +25,6 @@ CONTEXT = 20
 _STEPS = 50  # the most that can be undone
 _NEIGHBOURS = 100  # words of the list offered before and after the current one
 _ORDER_NAMES = dict(zip(ORDERS, ("what follows", "what precedes", "the text"), strict=True))
-_DONE = (Status.AGREED, Status.DROPPED)
 
 
 class Row(NamedTuple):
@@ -81,7 +78,6 @@ def concordance(request: PageRequest, marked: Marked = NOTHING) -> Response:
         after=listed.words[number + 1] if number + 1 < len(listed.words) else None,
         orders=_ORDER_NAMES,
         total=page.total,
-        uncertain=bool(_open(request, 0, 1)),
     )
 
 
@@ -105,42 +101,6 @@ def undo_concordance(request: PageRequest) -> Response:
     return concordance(request, _undo(request))
 
 
-def uncertain(request: PageRequest, marked: Marked = NOTHING) -> Response:
-    """Show the uncertain occurrences after the task `first`; without that field, from the first without a mark."""
-    if request.fields["first"]:
-        first: int | None = request.fields.number("first")
-    else:
-        tasks = _open(request, 0, 1)
-        first = tasks[0].id - 1 if tasks else None
-    asked = [] if first is None else _after(request, first)
-    later = asked[-1].id if len(asked) == SIZE and _open(request, asked[-1].id, 1) else None
-    rows = []
-    for each in asked:
-        task = each.task
-        before, after = "".join(task.sentence.forms[: task.start]), "".join(task.sentence.forms[task.stop :])
-        rows.append(Row(before[-CONTEXT:], task.focus, after[:CONTEXT], _answer_of(each), {"task": each.id}))
-    return _page(request, "uncertain", rows, marked, {"first": first}, later=later)
-
-
-def mark_uncertain(request: PageRequest) -> Response:
-    """Mark one uncertain occurrence, or all on the page that have no mark yet."""
-    first = request.fields.number("first", 0)
-    if request.fields["all"]:
-        asked = _after(request, first)
-    else:
-        task = request.site.store.task(request.fields.number("task"))
-        asked = [task] if task and task.task.purpose is Purpose.CONCORDANCE else []
-    if not asked:
-        raise FieldError("found no such occurrence")
-    return uncertain(request, _mark(request, [each.task for each in asked]))
-
-
-def undo_uncertain(request: PageRequest) -> Response:
-    """Undo the last step."""
-    request.fields.number("first", 0)  # refuses a form that is not ours before anything is undone
-    return uncertain(request, _undo(request))
-
-
 def _listed(request: PageRequest) -> WordList:
     assert request.site.words is not None  # noqa: S101  # otherwise there is no such page
     return request.site.words
@@ -161,21 +121,6 @@ def _task(listed: WordList, at: Occurrence) -> AnnotationTask:
     text = listed.concordance.sentence(at.sentence)
     sentence = Sentence(tuple(text), location=Location(listed.path, at.sentence + 1))
     return AnnotationTask(sentence, at.start, at.stop, listed.guideline, purpose=Purpose.CONCORDANCE)
-
-
-def _after(request: PageRequest, first: int) -> list[Asked]:
-    """Return the tasks of a page, including those with marks, so that marking moves none.
-
-    Occurrences that were added by marking them in the concordance are left out: they have no uncertainty.
-    """
-    store = request.site.store
-    done = chain.from_iterable(store.tasks(status, Purpose.CONCORDANCE, first, 4 * SIZE) for status in _DONE)
-    tasks = [*_open(request, first, SIZE), *(each for each in done if each.task.uncertainty)]
-    return sorted(tasks, key=lambda each: each.id)[:SIZE]
-
-
-def _open(request: PageRequest, after: int, limit: int) -> list[Asked]:
-    return request.site.store.tasks(Status.OPEN, Purpose.CONCORDANCE, after, limit)
 
 
 def _answer_of(asked: Asked | None) -> Answer | None:

@@ -13,9 +13,7 @@ from tagweave.cli.annotate_data import (
     Guideline,
     Share,
     StoreUrl,
-    Strategy,
     adduser,
-    check_strategy,
     export,
     import_corpus,
     notes,
@@ -42,7 +40,6 @@ def serve(
     corpus: Annotated[str | None, flag("RAW", "Sentences of words to ask about; with --words lines of text.")] = None,
     guideline: Guideline = None,
     share: Share = 0.2,
-    strategy: Strategy = None,
     words: Annotated[str | None, flag("LIST", "Show the occurrences of the words of LIST in a concordance.")] = None,
     annotators: Annotated[
         str,
@@ -89,7 +86,6 @@ def serve(
     posterior = _posterior_rule(aggregate, sure, most)
     settings = Settings(_rule(annotators), posterior, admission, gold_share=planted)
 
-    check_strategy(strategy)
     _check_front(host, public_url, proxy or ())
     if model is None or corpus is None:
         _check_alone({"--model": model, "--corpus": corpus, "--words": words, "--train": train, "--dev": dev})
@@ -103,7 +99,6 @@ def serve(
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.of_characters:
         raise OptionError("found a model that segments, expected --words LIST with it")
-    uncertain = strategy or "marginal"
     plan = None
     if train:
         from tagweave.annotate.serving import retraining_of
@@ -111,7 +106,7 @@ def serve(
         with as_option_error():
             plan = retraining_of(store, model, tagger, train, models, lambda line: say(in_flags(line)))
         sentences = None if words else corpus
-        plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain, settings=settings)
+        plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, settings=settings)
     with opened(store, settings) as answers:
         from tagweave.annotate import intake, serving
         from tagweave.annotate.page_request import Progress
@@ -123,7 +118,7 @@ def serve(
         version = intake.version_of(answers, model, lambda: accuracy(tagger.model, dev, tagger.guideline))
         if not listed:
             asked = load_for(tagger, corpus)
-            added = intake.put_uncertain(answers, asked, tagger, share, version, strategy=uncertain)
+            added = intake.put_uncertain(answers, asked, tagger, share, version)
             say(f"{added:,} new tasks from {len(asked):,} sentences")
         answers.judge_again()
         progress = Progress(serving.measure(tagger), every if plan else None, dev)

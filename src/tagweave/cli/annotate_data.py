@@ -34,20 +34,6 @@ Share = Annotated[
         most=1,
     ),
 ]
-Strategy = Annotated[
-    str | None,
-    flag(
-        "marginal|entropy",
-        "What counts as uncertain: a low probability of the best label (default for tokens), or a high entropy of"
-        " the labels (default for words of a list).",
-    ),
-]
-
-
-def check_strategy(strategy: str | None) -> None:
-    """Raise OptionError for an unknown strategy."""
-    if strategy not in (None, "marginal", "entropy"):
-        raise OptionError(f"unknown --strategy {strategy!r}, expected marginal or entropy")
 
 
 @contextmanager
@@ -120,13 +106,9 @@ def import_corpus(
     ] = "real",
     share: Share = 0.2,
     number: Annotated[int, flag("N", "gold, training: how many, drawn at random.", least=1)] = 100,
-    words: Annotated[
-        str | None, flag("LIST", "Ask whether occurrences of the words of LIST are words; MODEL must segment.")
-    ] = None,
     spans: Annotated[
         bool, switch("Without MODEL: ask for the spans of CORPUS that it leaves open.", "--spans")
     ] = False,
-    strategy: Strategy = None,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     format: options.InputFormat = None,  # noqa: A002
@@ -138,10 +120,9 @@ def import_corpus(
     with --spans, about the spans in sentences that CORPUS leaves open.
     """
     from tagweave.corpus.load import load
-    from tagweave.harvest.lexicon import read
     from tagweave.streams.inputs import load_for
 
-    _check(purpose, model, words, strategy, spans)
+    _check(purpose, model, spans)
     tagger = open_model(model, guideline, threads) if model else None
     sentences = load_for(tagger, corpus, format) if tagger else load(corpus, format, guideline)
     with opened(store) as questions:
@@ -157,25 +138,16 @@ def import_corpus(
             added = intake.put_known(questions, sentences, Purpose(purpose), number, tagger, share, version, seed)
         elif tagger is None:
             added = intake.put_ambiguous(questions, sentences)
-        elif words:
-            added = intake.put_words(
-                questions, sentences, tagger, read(words).words, None, version, seed, strategy or "entropy"
-            )
         else:
-            added = intake.put_uncertain(questions, sentences, tagger, share, version, seed, strategy or "marginal")
+            added = intake.put_uncertain(questions, sentences, tagger, share, version, seed)
     say(f"{added:,} new tasks from {len(sentences):,} sentences")
 
 
-def _check(purpose: str, model: str | None, words: str | None, strategy: str | None, spans: bool) -> None:
-    check_strategy(strategy)
+def _check(purpose: str, model: str | None, spans: bool) -> None:
     if spans and model:
         raise OptionError("found --spans and --model, expected one of them: the labels of MODEL say what to ask")
-    if strategy and (model is None or purpose != "real"):
-        raise OptionError("found --strategy, expected --model with it, and no --as")
     if purpose not in _PURPOSES:
         raise OptionError(f"unknown --as {purpose!r}, expected one of {', '.join(_PURPOSES)}")
-    if words and (model is None or purpose != "real"):
-        raise OptionError("found --words, expected --model with it, and no --as")
 
 
 def open_model(model: str, guideline: str | None, threads: int) -> ChainPredictor:
@@ -194,7 +166,6 @@ def rank(
     ] = "tsv",
     guideline: Guideline = None,
     share: Share = 0.2,
-    strategy: Strategy = None,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     format: options.InputFormat = None,  # noqa: A002
@@ -208,7 +179,6 @@ def rank(
     from tagweave.corpus.load import check_there
     from tagweave.streams.inputs import load_for
 
-    check_strategy(strategy)
     if output_format not in FORMS:
         raise OptionError(f"unknown --output-format {output_format!r}, expected one of {', '.join(FORMS)}")
     check_there(corpus)
@@ -217,7 +187,7 @@ def rank(
     if tagger.model.of_characters:
         raise OptionError(f"found {model}, a model that segments, expected one of words")
     sentences = load_for(tagger, corpus, format)
-    tasks = ranked(tagger, sentences, share, seed, strategy or "marginal")
+    tasks = ranked(tagger, sentences, share, seed)
     if not tasks:
         raise OptionError(f"{corpus}: found nothing to ask, expected labels that are open: {output} is not written")
     write_tasks(tasks, output, output_format)
