@@ -140,7 +140,7 @@ def test_undo_brings_the_marks_back(span_store: Store, ada: Browser) -> None:
     number = ada.task()
     ada.fill("/task", task=number, steps="mark 0 2 PER\nreject 5 6 LOC\nreject 5 6 ORG", answer="all marked")
     reply = ada.ask("/task/undo")
-    assert (reply["task"]["id"], reply["task"]["asks"]) == (number, "spans")
+    assert f'name="task" value="{number}"' in reply["main"]
     assert steps(reply["main"]) == "mark 0 2 PER\nreject 5 6 LOC\nreject 5 6 ORG"
 
 

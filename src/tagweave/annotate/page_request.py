@@ -278,11 +278,11 @@ class PageRequest:
         """Fill in a template, which also has this object, as `request`."""
         return _templates().get_template(template).render(request=self, **values)
 
-    def page(self, name: str, /, status: int = 200, message: str = "", data: Any = None, **values: Any) -> Response:
-        """Return the page `name`: all of it, or for the script its main part, a message and data."""
+    def page(self, name: str, /, status: int = 200, message: str = "", **values: Any) -> Response:
+        """Return the page `name`: all of it, or for the script its main part and a message."""
         main = self.render(f"{name}_main.html", message=message, status=status, **values)
         if self.wants_json:
-            return JSONResponse({"main": main, "message": message, **(data or {})}, status)
+            return JSONResponse({"main": main, "message": message}, status)
         return HTMLResponse(self.render("base.html", title=name.replace("_", " "), main=main), status)
 
     def refused(self, reason: object) -> None:

@@ -75,7 +75,7 @@ def _save(request: PageRequest, number: int, given: Answer) -> Response:
         message = f"You answered {asked.task.in_words(given)}; the right answer is {asked.task.in_words(gold)}."
         if given == gold:
             message = f"Right: {asked.task.in_words(gold)}."
-    return _page(request, lease, message, receipt={"status": receipt.status.value, "gold": gold and str(gold)})
+    return _page(request, lease, message)
 
 
 def _page(
@@ -83,7 +83,6 @@ def _page(
     lease: Lease | None,
     message: str,
     status: int = 200,
-    receipt: dict[str, Any] | None = None,
     draft: Draft | None = None,
     started: float | None = None,
 ) -> Response:
@@ -108,17 +107,7 @@ def _page(
             "right": sum(last),
             "last": len(last),
         }
-    data = {"receipt": receipt, "task": lease and _described(lease)}
-    return request.page("task", status, message, data, **values)
-
-
-def _described(lease: Lease) -> dict[str, Any]:
-    """Return a task as data, without its gold."""
-    task = lease.task
-    of_spans = task.asks is Asks.SPANS
-    candidates = [each.span if of_spans else each.label for each in task.candidates]
-    span = {"start": task.start, "stop": task.stop, "forms": task.sentence.forms}
-    return {"id": lease.task_id, "asks": task.asks, **span, "guideline": task.guideline, "candidates": candidates}
+    return request.page("task", status, message, **values)
 
 
 _DISPUTED = (Status.DROPPED, Status.ADJUDICATED)
