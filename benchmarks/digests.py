@@ -52,7 +52,6 @@ CASES: dict[str, Sequence[str]] = {
     ),
     **{f"tag {method}": (*_TWO, "--method", method) for method in ("coupled", "stacked", "merged", "transform")},
     "tag coupled dev": (*_TWO, "--dev", "ctb=dev.txt"),
-    "tag coupled pruned": (*_TWO, "--set", "prune=0.05", "--set", "views=joint", "--mapping", "complete"),
     "tag coupled tight": (
         *_TWO,
         "--set",

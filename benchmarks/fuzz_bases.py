@@ -32,7 +32,6 @@ from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreePredictor
 from tagweave.training.cascades.coupled import Coupling, fit_coupled
 from tagweave.training.cascades.guided import fit_guided
-from tagweave.training.cascades.pruning import Pruning
 from tagweave.training.cascades.subword import fit_pieces
 from tagweave.training.fit.fit import fit, prepare
 from tagweave.training.fit.recipe import LEARNERS, Recipe
@@ -121,11 +120,9 @@ def _lexicon() -> ChainModel:
     ).model
 
 
-def _coupled(pruned: bool = False, **settings: Any) -> ChainModel:
+def _coupled(**settings: Any) -> ChainModel:
     corpora, recipe = [corpus("ud"), corpus("old", "AB", 1)], _recipe(templates=_FEW, **settings)
-    sides = tuple(fit([each], recipe, run=Run(_SCHEDULE)).model for each in corpora)
-    pruning = Pruning(sides, 0.05) if pruned else None
-    return fit_coupled(corpora, recipe, Coupling(), run=Run(_SCHEDULE), pruning=pruning).model
+    return fit_coupled(corpora, recipe, Coupling(), run=Run(_SCHEDULE)).model
 
 
 def save_network(folder: Path, words: Sequence[str] = _WORDS, pieces: int = 40) -> None:
@@ -271,7 +268,6 @@ MODELS: dict[str, Base] = {
     "lexicon": _saved(_lexicon),
     "coupled": _saved(_coupled),
     "coupled-observed": _saved(partial(_coupled, features="observed")),
-    "pruned": _saved(partial(_coupled, True)),
     "guided": _saved(_guided),
     "nested guides": _saved(partial(_guided, 2)),
     "pieces": _saved(_pieces),

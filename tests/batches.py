@@ -169,21 +169,16 @@ def _potentials(
 def _listed_potentials(
     case: Case, scores: Floats, rows: NDArray[np.int32], restricted: bool
 ) -> tuple[Floats, Floats, chain.Lists]:
-    """Potentials of all labels, listed in another order for every token, or of those that the evidence allows."""
-    n, Y = scores.shape
-    ptr, labels = np.arange(0, n * Y + 1, Y), (np.arange(n * Y) + np.repeat(np.arange(n), Y)) % Y
-    free, shift = np.empty((1, n * Y), scores.dtype), np.empty(n, scores.dtype)
-    lists = chain.Lists(np.empty(n + 1, np.int64), np.empty(n * Y, np.int32))
-    chain.list_scores(scores, rows, ptr, labels.astype(np.int32), lists, free, shift)
-    np.exp(free, out=free)
+    """Potentials of the labels that the evidence allows, in lists."""
+    free, shift, _ = _potentials(case, scores, rows, False)
     if not restricted:
-        return free, shift, lists
-    masks, count = case.masks.astype(scores.dtype), int(chain.count_allowed(case.allow, case.masks, case.noise))
-    own, own_shift = chain.Lists(np.empty(n + 1, np.int64), np.empty(count, np.int32)), np.empty_like(shift)
-    E, evidence = np.empty((1, count), scores.dtype), (case.allow, masks, case.noise)
-    chain.list_restricted(free, shift, lists, scores, rows, *evidence, own, E, own_shift)
-    assert own.ptr[-1] == count
-    return E, own_shift, own
+        return free, shift, chain.ALL
+    count = int(chain.count_allowed(case.allow, case.masks, case.noise))
+    lists, own_shift = chain.Lists(np.empty(len(scores) + 1, np.int64), np.empty(count, np.int32)), np.empty_like(shift)
+    E, evidence = np.empty((1, count), scores.dtype), (case.allow, case.masks.astype(scores.dtype), case.noise)
+    chain.list_restricted(free, shift, scores, rows, *evidence, lists, E, own_shift)
+    assert lists.ptr[-1] == count
+    return E, own_shift, lists
 
 
 def _top(array: Floats) -> float:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import naive
 from pairing import named, pair, weight_numbers
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.sets import LabelRows, LabelSets
@@ -58,7 +57,6 @@ class Problem:
         noisy: bool = False,
         weighted: bool = False,
         scheme: TransitionScheme | None = None,
-        scoped: bool = False,
     ) -> None:
         rng = np.random.default_rng(seed)
         weights_of = rng.choice([0.5, 1.0, 3.0], len(texts)) if weighted else np.ones(len(texts))
@@ -73,9 +71,7 @@ class Problem:
         self.masks = self.sets.masks
         allow = rng.integers(0, len(self.sets), encoded.tokens).astype(np.int32)
         noise = rng.choice([0.0, 0.01, 0.6], encoded.tokens) if noisy else np.zeros(0)
-        candidates = CandidateLabels.of_mask(rng.random((encoded.tokens, size)) < 0.6) if scoped else None
-        others = {"noise": noise, "candidates": candidates, "rows": LabelRows(self.masks)}
-        self.encoded = encoded.with_evidence(allow, **others).including_allowed()
+        self.encoded = encoded.with_evidence(allow, noise=noise, rows=LabelRows(self.masks))
         self.parameters = ChainParameters(
             space,
             tuple(self._layout(view, observed) for view in space.views),
@@ -138,17 +134,6 @@ class Problem:
             total += np.array(by_tag).reshape(len(forms), len(view.names))[:, view.projection]
         return total
 
-    def including_allowed(self) -> NDArray[np.bool_]:
-        """bool[N, Y]: whether a label comes into question at a token."""
-        candidates, found = (
-            self.encoded.evidence.candidates,
-            np.ones((self.encoded.tokens, len(self.parameters.space)), bool),
-        )
-        for token in range(self.encoded.tokens if candidates else 0):
-            found[token] = False
-            found[token, candidates.labels[candidates.ptr[token] : candidates.ptr[token + 1]]] = True
-        return found
-
     def chains(self, restricted: bool) -> list[naive.Chain | None]:
         """The twin of every sentence; `None` for an empty one."""
         transition, start, end = (array.tolist() for array in self.transition_scores())
@@ -159,7 +144,7 @@ class Problem:
         for s, sentence in enumerate(self.sentences):
             tokens = slice(self.encoded.sentence_ptr[s], self.encoded.sentence_ptr[s + 1])
             mine = shares[tokens].tolist()
-            scores = np.where(self.including_allowed()[tokens], self.scores(sentence.forms), -np.inf).tolist()
+            scores = self.scores(sentence.forms).tolist()
             chains.append(naive.Chain(scores, transition, start, end, mine if restricted else None) if mine else None)
         return chains
 

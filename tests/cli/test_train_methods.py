@@ -13,7 +13,6 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, read_mapping
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.cascades import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.cascades.coupled import Coupling, fit_coupled
 from tagweave.training.fit.recipe import Recipe
@@ -61,7 +60,7 @@ def bundles(model):
 def test_coupled_is_the_default_for_few_sentences(couple):
     """Narrowed by taggers, which also give the mapping."""
     model, lines = couple()
-    assert model.space.guidelines == ("ctb", "pd", "ctb&pd") and not isinstance(model.encoder, ProposingEncoder)
+    assert model.space.guidelines == ("ctb", "pd", "ctb&pd")
     assert lines[0] == "method coupled, for corpora of ctb and pd"
     assert any(line.startswith("automatic mapping of ctb and pd: ") for line in lines)
     assert lines[-2].startswith("no --dev: nothing tells whether the sources made the model better or worse")
@@ -97,20 +96,14 @@ def test_a_race_of_the_methods_is_the_default_from_fifty_sentences_on(run, tmp_p
     [
         ((), "first taggers, which allow labels with a probability of at least 0.01"),
         (("--set", "narrow=0"), "first a model of ctb, whose labels of the other corpora give the automatic"),
-        (
-            ("--set", "prune=0.01", "--set", "narrow=0", "--mapping", "complete"),
-            "first models of ctb and pd, which propose",
-        ),
         (("--method", "stacked"), "first a model of pd, then one of ctb that looks at its labels"),
     ],
-    ids=["narrowed", "mapped", "pruned", "stacked"],
+    ids=["narrowed", "mapped", "stacked"],
 )
 def test_first_models_are_told(couple, run, tmp_path, options, told):
-    model, lines = couple(*options)
+    _, lines = couple(*options)
     assert any(line.startswith(told) for line in lines)
-    assert isinstance(model.encoder, ProposingEncoder) == ("prune=0.01" in options)
-    shown = run("info", tmp_path / "m").stdout
-    assert ("guided by a model of pd, which is part of it" in shown) == ("prune=0.01" not in options)
+    assert "guided by a model of pd, which is part of it" in run("info", tmp_path / "m").stdout
 
 
 @pytest.mark.parametrize("task", ["tag", "segment", "segtag"])
@@ -169,7 +162,7 @@ def test_a_layer_that_is_named_is_the_only_one(couple, files):
 
 def test_a_mapping_that_the_corpora_contradict_is_refused_before_anything_is_trained(couple, files, tmp_path):
     write(tmp_path / "wrong", ["# ctb\tpd", "NN\tv", "VV\tn"])
-    options = ("--mapping", tmp_path / "wrong", "--mapping", "automatic", "--set", "prune=0.01")
+    options = ("--mapping", tmp_path / "wrong", "--mapping", "automatic")
     options += ("--dev", f"{files / 'dev.tsv'}#ctb")
     lines = couple(*options, source=str(files / "dev.tsv"), code=2)
     assert "layers that exclude one another" in lines[-1]
@@ -359,7 +352,7 @@ def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupt
         ("--mapping {t}/ud", "--mapping {t}/ud: found a mapping of ctb and ud, expected two of ctb, pd (corpora can"),
         ("--mapping {t}/nameless --source ud={f}/dev.tsv#ctb", "--mapping {t}/nameless: found a mapping of no"),
         ("--set narrow=0.01 --task segtag", "found --set narrow with the task segtag, expected tag"),
-        ("--set prune=0.01 --method merged", "found --set prune with the method merged, expected coupled"),
+        ("--set narrow=0.01 --method merged", "found --set narrow with the method merged, expected coupled"),
         ("--set views=x", "unknown views 'x', expected one of both, joint, separate"),
         ("--sample 5", "found 1 numbers as sample, expected 2, one for each corpus"),
         ("--sample 5,0", "found --sample 0, expected a whole number from 1 or all"),

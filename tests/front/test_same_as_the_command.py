@@ -18,7 +18,7 @@ from tagweave.training.methods import METHODS
 
 CASES: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
     "single": ((), {"incomplete": "posterior"}),
-    "coupled": (("pd=pd.txt",), {"prune": 0.05, "views": "joint", "mapping": ["automatic"], "average_seeds": 1}),
+    "coupled": (("pd=pd.txt",), {"narrow": 0.05, "views": "joint", "mapping": ["automatic"], "average_seeds": 1}),
     "stacked": (("pd=pd.txt",), {"guide": "joined", "rounds": 2}),
     "merged": (("pd=pd.txt",), {"sample": [10, "all"], "weights": [2, 1], "average_seeds": 2}),
     "subword": (("pd=pd.txt",), {"task": "segtag", "folds": 2}),

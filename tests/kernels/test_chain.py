@@ -86,12 +86,12 @@ def test_evidence_far_below_the_best_label_is_scaled(case: Case, gap: float, dty
 
 
 @settings(max_examples=40)
-@given(case=cases(), dense=st.booleans())
-def test_evidence_that_excludes_nothing_changes_no_bit(case: Case, dense: bool) -> None:
+@given(case=cases())
+def test_evidence_that_excludes_nothing_changes_no_bit(case: Case) -> None:
     unknown = Case(
         case.lengths, case.scores, case.transition, case.start, case.end, 0 * case.allow, case.masks, case.noise
     )
-    free, restricted = (run(unknown, some, np.float64, dense) for some in (False, True))
+    free, restricted = (run(unknown, some, np.float64, True) for some in (False, True))
     assert free.log_z == restricted.log_z
     assert all((a == b).all() for a, b in zip(free.gamma, restricted.gamma, strict=True))
     assert (free.pairs == restricted.pairs).all()

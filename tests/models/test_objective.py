@@ -27,10 +27,7 @@ from tagweave.training.fit.recipe import Recipe
 
 SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(
-    {
-        name: st.booleans()
-        for name in ("observed", "transitions", "edges", "observed_transitions", "noisy", "weighted", "scoped")
-    }
+    {name: st.booleans() for name in ("observed", "transitions", "edges", "observed_transitions", "noisy", "weighted")}
 )
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
 

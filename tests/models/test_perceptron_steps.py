@@ -23,7 +23,7 @@ from tagweave.structures.loss import ContradictionError
 Labels = tuple[int, ...]
 SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(
-    {name: st.booleans() for name in ("observed", "transitions", "edges", "observed_transitions", "weighted", "scoped")}
+    {name: st.booleans() for name in ("observed", "transitions", "edges", "observed_transitions", "weighted")}
 )
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
 

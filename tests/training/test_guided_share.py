@@ -46,10 +46,9 @@ def test_words_have_a_share_but_tagged_characters_have_none() -> None:
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        ({"prune": 0.01}, "found `guided` with `prune`"),
         ({"sources": [PD, f"other={sample.path('pd.txt')}"]}, "found `guided` with three guidelines"),
     ],
-    ids=["pruned", "three"],
+    ids=["three"],
 )
 def test_where_a_share_is_refused(options: dict[str, Any], found: str) -> None:
     with pytest.raises(PlanError, match=found):

@@ -24,12 +24,12 @@ PLAN = Plan(
     lexicons=(FileReference("words"),),
     settings={"rate": 0.5, "batch": 4},
     method="coupled",
-    options=CoupledOptions(mapping=("ctb-pd",), prune=0.1),
+    options=CoupledOptions(mapping=("ctb-pd",), narrow=0.1),
     iterations=3,
 )
 
 
-@pytest.mark.parametrize("plan", [Plan(), PLAN, replace(PLAN, method=None, options={"prune": 0.1})])
+@pytest.mark.parametrize("plan", [Plan(), PLAN, replace(PLAN, method=None, options={"narrow": 0.1})])
 def test_a_plan_survives_json(plan: Plan) -> None:
     values = json.loads(json.dumps(plan.to_json()))
     assert values["schema"] == SCHEMA
@@ -73,7 +73,7 @@ def test_options_of_every_method_survive_json(method: str) -> None:
         ({"options": 3}, "plan.options: found int, expected an object"),
         ({"options": {"folds": 2}}, "found `folds` with the method coupled, expected subword"),
         ({"options": {"views": "x"}}, "unknown views 'x', expected one of both, joint, separate"),
-        ({"options": {"prune": 2}}, "found `prune=2`, expected a number from 0 to 1"),
+        ({"options": {"narrow": 2}}, "found `narrow=2`, expected a number from 0 to 1"),
     ],
 )
 def test_what_is_no_plan_is_refused(change: dict[str, Any], expected: str) -> None:

@@ -23,7 +23,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.cascades import subword
 from tagweave.training.cascades.jackknife import labelled, members
-from tagweave.training.cascades.pruning import fit_taggers
+from tagweave.training.cascades.narrowing import fit_taggers
 from tagweave.training.cascades.subword import (
     Stacking,
     answered,

@@ -101,7 +101,7 @@ def test_names_mean_one_thing() -> None:
 def test_what_a_plan_cannot_have_is_refused() -> None:
     for plan, name, value, problem in (
         (PLAN, "rat", "log:0.1:1", "unknown name 'rat' in the search, expected one of learner, method, .* rate, batch"),
-        (PLAN, "prune", "float:0:1", "unknown name 'prune'"),
+        (PLAN, "narrow", "float:0:1", "unknown name 'narrow'"),
         (PLAN, "seed", "int:0:9", "unknown name 'seed'"),
         (PARSER, "minimum_count", "int:1:2", "unknown name 'minimum_count'"),
         (PLAN, "batch", "float:1:2", "found `settings=batch=1.0`, expected a whole number from 1"),
@@ -109,7 +109,7 @@ def test_what_a_plan_cannot_have_is_refused() -> None:
         (PLAN, "learner", "choice:adagrad,adam", "unknown learner 'adam' in the search, expected one of adagrad"),
         (PLAN, "learner", "int:1:2", "unknown learner 1 in the search"),
         (PLAN, "templates", "choice:words,mine", "unknown preset 'mine'"),
-        (COUPLED, "prune", "float:0:2", "found `prune=2.0`, expected a number from 0 to 1"),
+        (COUPLED, "narrow", "float:0:2", "found `narrow=2.0`, expected a number from 0 to 1"),
         (COUPLED, "sources.1.weight", "float:0:2", "unknown name 'sources.1.weight'"),
     ):
         with pytest.raises(PlanError, match=problem):

@@ -64,6 +64,3 @@ class Encoded:
 
     def under(self, rows: LabelRows) -> Encoded:
         return replace(self, evidence=self.evidence.under(rows))
-
-    def including_allowed(self) -> Encoded:
-        return replace(self, evidence=self.evidence.including_allowed())

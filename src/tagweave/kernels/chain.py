@@ -13,7 +13,7 @@ that the annotation allows. Each alpha row is divided by its sum; log Z is the s
 
 Lockstep: the sentences of a batch are sorted by falling length, and row steps[t] + b belongs to position t of sentence
 b. Those that reach step t are the first steps[t+1] - steps[t], so one step of all of them is one matrix product.
-Where candidates or evidence leave few labels, every row has a list of those with a potential, and sums run over lists.
+Where evidence leaves few labels, every row has a list of those with a potential, and sums run over lists.
 """
 
 from __future__ import annotations
@@ -83,29 +83,6 @@ def shift_scores(scores, rows, shifted, shift):
 
 
 @kernel
-def list_scores(scores, rows, ptr, labels, lists, shifted, shift):
-    """As `shift_scores`, of the labels[ptr[t]] .. labels[ptr[t + 1] - 1] of each token, which become its row's list."""
-    n, cells = _U(scores.shape[0]), flat(shifted)
-    for t in range(n):
-        lists.ptr[_U(rows[t]) + _ONE] = ptr[t + _ONE] - ptr[t]
-    lists.ptr[0] = 0
-    for r in range(n):
-        lists.ptr[r + _ONE] += lists.ptr[r]
-    for t in range(n):
-        r, low = _U(rows[t]), _U(ptr[t])
-        first, count = _U(lists.ptr[r]), _U(ptr[t + _ONE]) - low
-        top = scores[t, _U(labels[low])]
-        for k in range(count):
-            label = _U(labels[low + k])
-            lists.labels[first + k] = label
-            cells[first + k] = scores[t, label]
-            top = max(top, scores[t, label])
-        for k in range(count):
-            cells[first + k] -= top
-        shift[r] = top
-
-
-@kernel
 def count_allowed(allow, masks, noise):
     """Return how many labels the evidence allows, in all; see `restrict`."""
     count = 0
@@ -147,9 +124,9 @@ def restrict(free, free_shift, scores, rows, allow, masks, noise, restricted, sh
 
 
 @kernel
-def list_restricted(free, free_shift, free_lists, scores, rows, allow, masks, noise, lists, restricted, shift):
-    """As `restrict`, into lists of the labels that the evidence allows, out of those in the free lists."""
-    Y, given, cells = _U(masks.shape[1]), flat(free), flat(restricted)
+def list_restricted(free, free_shift, scores, rows, allow, masks, noise, lists, restricted, shift):
+    """As `restrict`, into lists of the labels that the evidence allows."""
+    Y, cells = _U(masks.shape[1]), flat(restricted)
     own, kept_of = allocate(rows.shape[0], np.int64), allocate(masks.shape[1], masks.dtype)
     for t in range(rows.shape[0]):
         own[rows[t]] = t
@@ -158,13 +135,11 @@ def list_restricted(free, free_shift, free_lists, scores, rows, allow, masks, no
     for r in range(_U(rows.shape[0])):
         t = _U(own[r])
         a, kept = _U(allow[t]), masks.dtype.type(noise[t]) if noise.shape[0] else masks.dtype.type(0)
-        low, high = _span(free_lists, r, Y)
         first, top = filled, free.dtype.type(0)
-        for q in range(low, high):
-            label = _label(free_lists, q, low)
+        for label in range(Y):
             share = max(masks[a, label], kept)
             if share > 0:
-                value = given[q] * share
+                value = free[r, label] * share
                 lists.labels[filled], cells[filled], kept_of[filled - first] = label, value, share
                 top = max(top, value)
                 filled += _ONE

@@ -67,8 +67,6 @@ class Sentences(NamedTuple):
     high: NDArray[Any]
     allow: NDArray[Any]
     weights: NDArray[Any]
-    candidate_ptr: NDArray[Any]  # empty if all labels are candidates
-    candidate_labels: NDArray[Any]
     masks: NDArray[Any]  # [sets, Y], 1 where a set allows a label
     only: NDArray[Any]  # int32[sets], the label of a set of one, else -1
 
@@ -156,7 +154,7 @@ def _sum_transitions(views, base, buffers):
 
 @inner
 def _score(views, count, e, s, scores, buffer):
-    """Set scores [n, Y] to the emission scores of sentence s, -inf where no candidate. buffer: n cells per tag."""
+    """Set scores [n, Y] to the emission scores of sentence s. buffer: n cells per tag."""
     word_types = e.word_types[e.ptr[s] : e.ptr[s + 1]]
     first = True
     for v in range(count):
@@ -173,11 +171,8 @@ def _score(views, count, e, s, scores, buffer):
                 for y in range(_U(scores.shape[1])):
                     scores[t, y] = 0
         if not (first and view.whole):
-            candidates = e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1]
-            weight_vectors.project(own, view.projection, candidates, e.candidate_labels, scores)
+            weight_vectors.project(own, view.projection, scores)
         first = False
-    if e.candidate_ptr.shape[0]:
-        weight_vectors.exclude_outside(scores, e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.candidate_labels)
 
 
 @inlined

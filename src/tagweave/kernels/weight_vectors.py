@@ -30,10 +30,7 @@ from functools import partial
 import numpy as np
 
 from tagweave.kernels import inlined, inner, kernel
-from tagweave.kernels.instructions import add_run, allocate, flat, prefetch
-
-EVERY_LABEL = np.zeros(0, np.int64), np.zeros(0, np.int32)
-"""No lists of labels, for `project` and `gather`."""
+from tagweave.kernels.instructions import add_run, flat, prefetch
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -235,50 +232,23 @@ def collect(difference, word_types, table):
 
 
 @kernel
-def project(scores, projection, ptr, labels, bundled):
-    """bundled[t, y] += scores[t, projection[y]]: a view's scores, added to every label that projects to its own.
-
-    Unless ptr is empty, y is one of labels[ptr[t] .. ptr[t + 1] - 1] only.
-    """
+def project(scores, projection, bundled):
+    """bundled[t, y] += scores[t, projection[y]]: a view's scores, added to every label that projects to its own."""
     for t in range(_U(scores.shape[0])):
-        if ptr.shape[0]:
-            for i in range(_U(ptr[t]), _U(ptr[t + _ONE])):
-                bundled[t, _U(labels[i])] += scores[t, _U(projection[_U(labels[i])])]
-        else:
-            for y in range(_U(projection.shape[0])):
-                bundled[t, y] += scores[t, _U(projection[y])]
+        for y in range(_U(projection.shape[0])):
+            bundled[t, y] += scores[t, _U(projection[y])]
 
 
 @kernel
-def gather(bundled, projection, ptr, labels, difference):
+def gather(bundled, projection, difference):
     """The transpose of `project`: difference[t, projection[y]] += bundled[t, y]."""
     low, tokens = _U(0), _U(bundled.shape[0])
     while low < tokens:  # several tokens at a time: sums into one cell would wait for one another
         high = min(tokens, low + _TOKENS)
-        if ptr.shape[0]:
+        for y in range(_U(projection.shape[0])):
             for t in range(low, high):
-                for i in range(_U(ptr[t]), _U(ptr[t + _ONE])):
-                    difference[t, _U(projection[_U(labels[i])])] += bundled[t, _U(labels[i])]
-        else:
-            for y in range(_U(projection.shape[0])):
-                for t in range(low, high):
-                    difference[t, _U(projection[y])] += bundled[t, y]
+                difference[t, _U(projection[y])] += bundled[t, y]
         low = high
-
-
-@kernel
-def exclude_outside(scores, ptr, labels):
-    """scores[t, y] = -inf for every label y that is not among labels[ptr[t] .. ptr[t + 1] - 1], in place."""
-    Y = _U(scores.shape[1])
-    kept = allocate(scores.shape[1], scores.dtype)
-    for t in range(_U(scores.shape[0])):
-        low, high = _U(ptr[t]), _U(ptr[t + _ONE])
-        for i in range(low, high):
-            kept[i - low] = scores[t, _U(labels[i])]
-        for y in range(Y):
-            scores[t, y] = -np.inf
-        for i in range(low, high):
-            scores[t, _U(labels[i])] = kept[i - low]
 
 
 @kernel

@@ -34,7 +34,7 @@ from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoder import Encoder, EncoderDescription, TemplateEncoder
 from tagweave.features.rules import FLOATS, ArrayRule, check_arrays, checked, refuse, weights_of
 from tagweave.labels.space import LabelSpace
-from tagweave.models.cascades import GuidedEncoder, PieceEncoder, ProposingEncoder
+from tagweave.models.cascades import GuidedEncoder, PieceEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.network import NetworkParameters
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 
 SCORERS: dict[str, type[ScorerParameters]] = {scorer.kind: scorer for scorer in (ChainParameters, NetworkParameters)}
 ENCODERS: dict[str, type[Encoder]] = {
-    encoder.kind: encoder
-    for encoder in (TemplateEncoder, AttributeEncoder, GuidedEncoder, ProposingEncoder, PieceEncoder)
+    encoder.kind: encoder for encoder in (TemplateEncoder, AttributeEncoder, GuidedEncoder, PieceEncoder)
 }
 C = TypeVar("C")
 

@@ -1,4 +1,4 @@
-"""Models that annotate or cut sentences before a model's templates look at them: guides, proposals, pieces.
+"""Models that annotate or cut sentences before a model's templates look at them: guides, pieces.
 
 A guide labels the same tokens by another guideline (the two-stage CRF of Jiang et al. 2009, with which li-2015
 compares, sections 1 and 5.2; feature-based stacking in sun-wan-2012, 4.3; Model 1 in jiang-2015, 4.2):
@@ -8,11 +8,6 @@ compares, sections 1 and 5.2; feature-based stacking in sun-wan-2012, 4.3; Model
 Known labels of that guideline replace the guide's, so the model converts a corpus between guidelines (li-2015, 5.4).
 The column's name differs from the layer's, since a column file gives every layer a string column of its name, from
 which training would take gold labels for features.
-
-A proposal prunes a coupled model (Li, Chao and Zhang 2016): a bundle is a candidate at a token if both of its sides are
-likely under the marginals of a tagger of that side:
-
-    sentence ── a model of each side ──> columns proposed:GUIDELINE ("NN VV") ── all pairs of these ──> candidates
 
 Taggers may also cut a text of characters into the tokens that a model labels. In structure stacking (sun-wan-2012,
 section 4.4), character taggers of several guidelines cut a text into pieces, which a model labels and thereby joins to
@@ -41,11 +36,10 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.columns import LIST_COLUMNS
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder, TemplateDescription, TemplateEncoder
-from tagweave.features.rules import ArrayRule, Arrays, Schema, Share
+from tagweave.features.rules import ArrayRule, Arrays
 from tagweave.features.templates import Templates
 from tagweave.labels.coding import (
     certain_starts,
@@ -62,7 +56,6 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.packing import nested
 
-_CELLS = 1 << 24  # tokens x labels that are held at a time
 MOST_MODELS = 1000  # in one encoder: checking a file must not take long
 
 
@@ -92,18 +85,6 @@ class CascadeEncoder(Encoder):
         return TemplateEncoder.array_rules(arrays)
 
 
-def proposal_column(guideline: str) -> str:
-    """Return the column of the proposed tags of a guideline."""
-    return f"proposed:{guideline}"
-
-
-def proposals(
-    model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
-) -> list[tuple[str, ...]]:
-    """Return the likely tags under a model that sees no layer of the sentences."""
-    return likely_tags(model, [replace(sentence, layers={}) for sentence in sentences], threshold, threads)
-
-
 def likely_tags(
     model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
 ) -> list[tuple[str, ...]]:
@@ -116,73 +97,6 @@ def likely_tags(
 
 
 Models = Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=MOST_MODELS)]
-
-
-class _Proposals(Schema):
-    models: Models
-    threshold: Share
-
-
-class ProposingDescription(TemplateDescription):
-    """Templates, and what proposes the candidates."""
-
-    proposals: _Proposals
-
-
-class ProposingEncoder(CascadeEncoder):
-    """Templates, and candidate labels: tags that a model of each side of the space finds probable.
-
-    A sentence keeps the columns `proposed:GUIDELINE` that it has; the models propose the others.
-    """
-
-    kind = "proposing"
-    schema = ProposingDescription
-
-    def __init__(
-        self, encoder: TemplateEncoder, space: LabelSpace, models: Sequence[ChainModel], threshold: float
-    ) -> None:
-        super().__init__(encoder, {f"proposals.{i}": model for i, model in enumerate(models)})
-        self.space, self.models, self.threshold = space, tuple(models), threshold
-
-    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """Return the features of sentences and their candidate labels, without evidence."""
-        encoded = self.encoder.encode(sentences, threads)
-        numbers, masks = [], []
-        for view, model in zip(self.space.sides, self.models, strict=True):
-            known = [sentence.columns.get(proposal_column(view.guideline)) for sentence in sentences]
-            unknown = [sentence for sentence, own in zip(sentences, known, strict=True) if own is None]
-            of_model = iter(proposals(model, unknown, self.threshold, threads))
-            proposed = [each for own in known for each in (next(of_model) if own is None else own)]
-            number = {each: i for i, each in enumerate(dict.fromkeys(proposed))}
-            numbers.append(np.array([number[each] for each in proposed], np.int64))
-            tags = [[view.number[tag] for tag in each.split(" ") if tag in view.number] for each in number]
-            allowed = [np.isin(view.projection, own) for own in tags]  # labels that project to one of the tags
-            masks.append(np.array(allowed, bool).reshape(len(number), len(self.space)))
-        size = max(1, _CELLS // len(self.space))
-        parts = [
-            CandidateLabels.of_mask(
-                np.all([m[n[low : low + size]] for n, m in zip(numbers, masks, strict=True)], axis=0)
-            )
-            for low in range(0, encoded.tokens, size)
-        ]
-        return encoded.with_evidence(encoded.evidence.sets, candidates=CandidateLabels.concatenate(parts))
-
-    def to_json(self) -> dict[str, Any]:
-        proposals = {"models": [model.to_json() for model in self.models], "threshold": self.threshold}
-        return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
-
-    @classmethod
-    def models_in(cls, description: ProposingDescription) -> dict[str, Any]:
-        return {f"proposals.{i}": model for i, model in enumerate(description.proposals.models)}
-
-    @classmethod
-    def of_parts(
-        cls, description: ProposingDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]
-    ) -> Self:
-        if guidelines_of(models) != tuple(side.guideline for side in space.sides):
-            raise ValueError("models of other guidelines than the sides of the label space")
-        encoder = TemplateEncoder.of_parts(description, space, arrays, ())
-        return cls(encoder, space, models, description.proposals.threshold)
 
 
 def guidelines_of(models: Sequence[ChainModel]) -> tuple[str, ...]:

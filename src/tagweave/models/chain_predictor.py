@@ -133,7 +133,7 @@ class ChainPredictor:
             table = gamma
             if not self._view.is_identity:
                 table = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
-                weight_vectors.gather(gamma, self._view.projection, *weight_vectors.EVERY_LABEL, table)
+                weight_vectors.gather(gamma, self._view.projection, table)
             if self.model.coding == "IOB1":
                 self._begin(table, gamma, encoded, None if sets is None else sets.masks)
             tables.extend(np.split(table, encoded.sentence_ptr[1:-1]))
@@ -355,7 +355,7 @@ class ChainPredictor:
         allow, rejected = allowed_sets(block, sets, self.model.parameters.scheme, covered), encoded.evidence.rejected
         if self.model.task == SPANS and self.model.coding != "IOB1":
             rejected = rejected_spans(block, self.model.space)
-        return encoded.with_evidence(allow, rejected=rejected, rows=sets.rows).including_allowed(), sets
+        return encoded.with_evidence(allow, rejected=rejected, rows=sets.rows), sets
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:

@@ -174,14 +174,14 @@ class ViewEmission:
         """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
         own = np.empty((len(scores), self._tags), scores.dtype)
         self.write_scores(encoded, first, last, own)
-        weight_vectors.project(own, self.view.projection, *_candidates(encoded, first, last), scores)
+        weight_vectors.project(own, self.view.projection, scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, difference: Floats) -> None:
         """Add the gradient of the weights, or of the table, given the gradient of the scores [n, Y]."""
         own = difference
         if not self.view.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
-            weight_vectors.gather(difference, self.view.projection, *_candidates(encoded, first, last), own)
+            weight_vectors.gather(difference, self.view.projection, own)
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
         if len(encoded.type_features) and self.table is None:
             weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, own)
@@ -202,14 +202,6 @@ class ViewEmission:
         return self.layout.ptr, self.layout.cell, e.type_ptr, e.type_features, e.type_values
 
 
-def _candidates(encoded: Encoded, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the pointers and the candidate labels of the tokens of sentences; empty if these are all labels."""
-    if encoded.evidence.candidates is None:
-        return weight_vectors.EVERY_LABEL
-    tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
-    return encoded.evidence.candidates.ptr[tokens], encoded.evidence.candidates.labels
-
-
 class LinearScoring(ChainScoring):
     """The scores under a weight vector: sums over views, and transition scores."""
 
@@ -223,7 +215,7 @@ class LinearScoring(ChainScoring):
         return LinearScoring(self.parameters, self.transitions, [view.with_table(encoded) for view in self.views])
 
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        """Set scores [n, Y] to the sum over views, -inf for labels that are no candidates."""
+        """Set scores [n, Y] to the sum over views."""
         others = list(self.views)
         whole = next((i for i, view in enumerate(others) if view.view.is_identity), None)
         if whole is None:
@@ -232,8 +224,6 @@ class LinearScoring(ChainScoring):
             others.pop(whole).write_scores(encoded, first, last, scores)
         for view in others:
             view.add_scores(encoded, first, last, scores)
-        if encoded.evidence.candidates is not None:
-            weight_vectors.exclude_outside(scores, *_candidates(encoded, first, last))
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
         for view in self.parameters.emissions(gradient, self._table_gradients):

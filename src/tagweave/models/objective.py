@@ -194,10 +194,7 @@ class ChainObjective:
         score, start, end = (np.where(each, 0, -np.inf).astype(weights.dtype) for each in allowed)
         base = kernels.Transitions(score, start, end, parameters.transitions, parameters.edges)
         features = e.word_types, e.type_ptr, e.type_features, e.type_values, e.grams, e.lead, e.low, e.high
-        candidates: tuple[Any, Any] = np.zeros(0, np.int64), np.zeros(0, np.int32)
-        if e.evidence.candidates is not None:
-            candidates = e.evidence.candidates.ptr, e.evidence.candidates.labels
-        of_evidence = e.evidence.sets, e.evidence.weights, *candidates, rows.masks, rows.only
+        of_evidence = e.evidence.sets, e.evidence.weights, rows.masks, rows.only
         given = kernels.Sentences(e.sentence_ptr, *features, *of_evidence)
         buffers = _buffers(views, len(parameters.weighted), base, e, first, last)
         cost, impossible = kernels.correct(views, vectors, base, given, first, last, batch, step, rule, buffers)

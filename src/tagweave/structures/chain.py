@@ -27,7 +27,7 @@ _SPARSE = 0.25  # share of allowed labels below which lists of them beat a matri
 class ChainScores(NamedTuple):
     """The scores of a batch of n tokens."""
 
-    emission: Floats  # [n, Y]; -inf for labels that are no candidates
+    emission: Floats  # [n, Y]
     transitions: TransitionScores  # shared by all sentences
 
 
@@ -170,29 +170,14 @@ class Chain(Structure[ChainScores, Evidence, Batch, ChainSums, ChainGradient, Ch
     ) -> Potentials:
         free, n = self._free(scores, batch), len(batch.rows)
         kept = chain.count_allowed(allow, masks, noise)
-        if not len(free.lists.ptr) and kept > _SPARSE * n * masks.shape[1]:
-            return self._restricted_rows(masks, allow, noise, scores, batch, free)
-        most = min(kept, free.E.size)
-        lists, E = self._space.lists("restricted", n, most), self._space.cells("restricted", most)
-        shift = self._space.vector("shift_restricted", n)
-        rows, evidence = (scores.emission, batch.rows), (allow, masks, noise)
-        chain.list_restricted(free.E, free.shift, free.lists, *rows, *evidence, lists, E, shift)
-        return Potentials(E, shift, chain.Lists(lists.ptr, lists.labels[: lists.ptr[-1]]))
-
-    def _restricted_rows(
-        self,
-        masks: Floats,
-        allow: NDArray[np.int32],
-        noise: NDArray[np.float64],
-        scores: ChainScores,
-        batch: Batch,
-        free: Potentials,
-    ) -> Potentials:
-        """As `_restricted`, of all labels, from the free potentials of all labels."""
-        n = len(batch.rows)
-        E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
-        chain.restrict(free.E, free.shift, scores.emission, batch.rows, allow, masks, noise, E, shift)
-        return Potentials(E, shift)
+        shift, evidence = self._space.vector("shift_restricted", n), (allow, masks, noise)
+        if kept > _SPARSE * n * masks.shape[1]:
+            E = self._space.matrix("restricted", n)
+            chain.restrict(free.E, free.shift, scores.emission, batch.rows, *evidence, E, shift)
+            return Potentials(E, shift)
+        lists, E = self._space.lists(n, kept), self._space.cells("restricted", kept)
+        chain.list_restricted(free.E, free.shift, scores.emission, batch.rows, *evidence, lists, E, shift)
+        return Potentials(E, shift, lists)
 
     def add_expectations(
         self,
@@ -256,25 +241,12 @@ class Chain(Structure[ChainScores, Evidence, Batch, ChainSums, ChainGradient, Ch
         return labels
 
     def _free(self, scores: ChainScores, batch: Batch) -> Potentials:
-        """The potentials of all labels, or of the candidates; cached, since both sums of a batch start from them."""
+        """The potentials of all labels; cached, since both sums of a batch start from them."""
         if self._potentials is None or self._potentials[0] is not batch:
-            candidates = batch.evidence.candidates
-            cells = scores.emission.size if candidates is None else int(candidates.ptr[-1] - candidates.ptr[0])
-            if candidates is None or cells > _SPARSE * scores.emission.size:
-                made = self._free_rows(scores, batch)
-            else:
-                shift = self._space.vector("shift", len(batch.rows))
-                lists, E = self._space.lists("free", len(batch.rows), cells), self._space.cells("free", cells)
-                given = candidates.ptr, candidates.labels
-                chain.list_scores(scores.emission, batch.rows, *given, lists, E, shift)
-                made = Potentials(np.exp(E, out=E), shift, lists)
-            self._potentials = batch, made
+            E, shift = self._space.matrix("free", len(batch.rows)), self._space.vector("shift", len(batch.rows))
+            chain.shift_scores(scores.emission, batch.rows, E, shift)
+            self._potentials = batch, Potentials(np.exp(E, out=E), shift)
         return self._potentials[1]
-
-    def _free_rows(self, scores: ChainScores, batch: Batch) -> Potentials:
-        E, shift = self._space.matrix("free", len(batch.rows)), self._space.vector("shift", len(batch.rows))
-        chain.shift_scores(scores.emission, batch.rows, E, shift)
-        return Potentials(np.exp(E, out=E), shift)
 
     def _follow(
         self, labels: NDArray[np.int32], scores: ChainScores, batch: Batch, gradient: ChainGradient

@@ -170,7 +170,7 @@ class Workspace:
         names = ("free", "restricted", "alpha", "gamma", "beyond")
         self._matrices = {name: np.zeros((rows, labels), dtype) for name in names}
         self._vectors = {name: np.zeros(rows, dtype) for name in ("shift", "shift_restricted", "scale")}
-        self._lists = {name: np.empty(rows * labels, np.int32) for name in ("free", "restricted")}
+        self._labels = np.empty(rows * labels, np.int32)
 
     def matrix(self, name: str, rows: int) -> Floats:
         """The first rows of a [rows, Y] buffer."""
@@ -185,8 +185,8 @@ class Workspace:
         """The first entries of a [rows] buffer."""
         return self._vectors[name][:rows]
 
-    def lists(self, name: str, rows: int, cells: int) -> chain.Lists:
-        return chain.Lists(np.empty(rows + 1, np.int64), self._lists[name][:cells])
+    def lists(self, rows: int, cells: int) -> chain.Lists:
+        return chain.Lists(np.empty(rows + 1, np.int64), self._labels[:cells])
 
 
 @dataclass(frozen=True)

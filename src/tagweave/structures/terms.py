@@ -208,7 +208,7 @@ class RejectedSpans:
 def _under(evidence: Evidence, table: NDArray[np.floating], first: int) -> Evidence:
     """Return the sentences with a row of the table for each token, from `first` on."""
     sets = np.arange(first, first + len(evidence.sets), dtype=np.int32)
-    return replace(evidence, sets=sets, rows=LabelRows(table), noise=np.zeros(0), candidates=None)
+    return replace(evidence, sets=sets, rows=LabelRows(table), noise=np.zeros(0))
 
 
 def best_without_rejected(

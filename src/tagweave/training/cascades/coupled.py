@@ -28,7 +28,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.packing import rounded
 from tagweave.models.pool import Pool
-from tagweave.training.cascades.pruning import Narrowing, Pruning
+from tagweave.training.cascades.narrowing import Narrowing
 from tagweave.training.fit.chain_problem import (
     ChainProblem,
     dev_score,
@@ -68,7 +68,6 @@ def prepare_coupled(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     coupling: Coupling,
-    pruning: Pruning | None = None,
     narrowing: Narrowing | None = None,
 ) -> ChainProblem:
     """Encode corpora of several guidelines, and lay out the weights of a model of their bundles.
@@ -84,7 +83,7 @@ def prepare_coupled(
     if narrowing:
         prepared = narrowing.narrowed(prepared, space, recipe.threads)
     weighted = [coupling.separate] * len(space.sides) + [coupling.joint]
-    return prepare_in(space, prepared, recipe, weighted, pruning.encoder(recipe, space) if pruning else None)
+    return prepare_in(space, prepared, recipe, weighted)
 
 
 def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping]) -> LabelSpace:
@@ -102,14 +101,13 @@ def fit_coupled(
     coupling: Coupling,
     dev: Corpus | None = None,
     run: Run = SILENT,
-    pruning: Pruning | None = None,
     narrowing: Narrowing | None = None,
 ) -> Fitted:
     """Fit one model of all guidelines of the corpora.
 
     Development data may follow any of them. Arguments and errors are as in `fit` and `prepare_coupled`.
     """
-    problem = prepare_coupled(corpora, recipe, coupling, pruning, narrowing)
+    problem = prepare_coupled(corpora, recipe, coupling, narrowing)
     return fit_problem(problem, for_bundles(recipe, len(problem.model.space)), dev, run)
 
 

@@ -4,7 +4,7 @@ sun-wan-2012, sections 4.4 and 5. Each step is a function, so that experiments c
 
 | step | function |
 |---|---|
-| a character tagger for every source guideline | `pruning.fit_taggers` |
+| a character tagger for every source guideline | `narrowing.fit_taggers` |
 | labels of training text by taggers that have not seen it | `answered` |
 | a model of the pieces of such a text, given all taggers | `fit_pieces` |
 | source corpora relabelled by a guided model (D' of section 5) | `guided_conversion` |
@@ -31,7 +31,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.cascades.guided import check_guidelines, fit_guided
 from tagweave.training.cascades.jackknife import jackknifed
-from tagweave.training.cascades.pruning import fit_taggers
+from tagweave.training.cascades.narrowing import fit_taggers
 from tagweave.training.fit.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.problem import Fitted, fit_problem

@@ -40,7 +40,7 @@ def no_evidence(space: LabelSpace, path: str) -> CorpusError:
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
     """The encoded sentences of all corpora with their label sets, noise and rejected spans."""
     allow, noise, rejected = evidence_of(corpora, sets, scheme)
-    return encoded.with_evidence(allow, noise=noise, rejected=rejected, rows=sets.rows).including_allowed()
+    return encoded.with_evidence(allow, noise=noise, rejected=rejected, rows=sets.rows)
 
 
 def check_evidence(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tagweave.labels.mapping import TagMapping
     from tagweave.models.chain import ChainModel
     from tagweave.training.cascades.coupled import Coupling
-    from tagweave.training.cascades.pruning import Narrowing
+    from tagweave.training.cascades.narrowing import Narrowing
     from tagweave.training.fit.problem import Fitted
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
@@ -51,14 +51,6 @@ class CoupledOptions(Options):
         None,
         "Of the labels that a corpus lacks, allow at each token those to which a tagger gives at least this"
         " probability, so that rare labels do not become hidden states; 0: all. For the task tag. Default: 0.01.",
-        "PROBABILITY",
-        0,
-        1,
-    )
-    prune: float | None = option(
-        None,
-        "At each token, consider only pairs of labels to which models of the single guidelines give at least this"
-        " probability: faster where there are many pairs.",
         "PROBABILITY",
         0,
         1,
@@ -142,26 +134,19 @@ def _check(job: Job) -> None:
 
 def _fit(job: Job) -> Fitted:
     from tagweave.training.cascades.coupled import for_bundles, prepare_coupled
-    from tagweave.training.cascades.pruning import fit_narrowing, fit_pruning, with_proposals
+    from tagweave.training.cascades.narrowing import fit_narrowing
     from tagweave.training.fit.chain_problem import mapping_lines, sample_line
     from tagweave.training.fit.problem import fit_problem
 
     options, data, run = job.options(CoupledOptions), job.data, job.run
-    corpora, narrowing, pruning = data.corpora, None, None
+    corpora, narrowing = data.corpora, None
     target_dev = job.dev if job.dev and job.dev.guideline == data.target else None
     if options.narrow:
         run.tell(f"first taggers, which allow labels with a probability of at least {options.narrow:g}")
         narrowing = fit_narrowing(corpora, job.recipe, options.narrow, target_dev, run, job.guided)
     is_automatic = AUTOMATIC in options.mapping
     coupling = _coupling(job, _automatic(job, narrowing, target_dev) if is_automatic else ())
-    if options.prune is not None:
-        names = " and ".join(data.guidelines)
-        run.tell(
-            f"first models of {names}, which propose labels: those with a probability of at least {options.prune:g}"
-        )
-        pruning = fit_pruning(corpora, job.recipe, options.prune, run)
-        corpora = with_proposals(corpora, job.recipe, pruning, run)
-    problem = prepare_coupled(corpora, job.recipe, coupling, pruning, narrowing)
+    problem = prepare_coupled(corpora, job.recipe, coupling, narrowing)
     for line in mapping_lines(problem, coupling.mappings):
         run.tell(line)
     recipe = for_bundles(job.recipe, len(problem.model.space))
@@ -197,8 +182,6 @@ def _obstacle(job: Job) -> str | None:
     """Return why no tagger can have a share in the model, if there is a reason."""
     if len(job.data.guidelines) > 2:
         return "three guidelines"
-    if job.options(CoupledOptions).prune is not None:
-        return "`prune`"
     return "a network" if job.plan.folder else None
 
 

@@ -1,14 +1,9 @@
-"""Context-aware pruning of a coupled model (Li, Chao and Zhang 2016) by taggers of each side.
-
-It changes the objective: the sum over all bundles becomes one over the candidate labels of each token. A tagger knows
-its own training text too well, so a tagger of the other half labels each half of it.
-
-Narrowing of the tags that the corpora of a coupled model lack.
+"""Narrowing of the tags that the corpora of a coupled model lack.
 
 A corpus of one guideline leaves the tags of the other open, and likelihood alone puts them to uses of their own: rare
 tags of a small target become hidden states of the model of a large source. So a tagger of the other guideline says
 which of its tags come into question, and that is evidence like any annotation. It restricts only one of the two sums of
-the loss, so unlike pruning (`training/cascades/pruning.py`) it is not needed for new text.
+the loss, so it is not needed for new text.
 
 The tagger of the target looks at the tags that a source corpus has (the two-stage CRF), the others are plain, and so is
 the tagger of the target for a source with one tag only, which leaves nothing to narrow and says nothing. None of them
@@ -27,40 +22,13 @@ import numpy as np
 from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import LabelSpace
-from tagweave.learning.run import SILENT, Run, Schedule
-from tagweave.models.cascades import ProposingEncoder, likely_tags, proposal_column, proposals
+from tagweave.learning.run import SILENT, Run
+from tagweave.models.cascades import likely_tags
 from tagweave.models.chain import ChainModel
 from tagweave.training.cascades.guided import fit_quickly
-from tagweave.training.cascades.jackknife import in_characters, jackknifed
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.problem import Fitted
 from tagweave.training.fit.recipe import Recipe
-
-_SHORT = Schedule(4)  # enough for a tagger that only needs high recall
-_FOLDS = 2
-
-
-@dataclass(frozen=True)
-class Pruning:
-    """The taggers of all sides, and the threshold of candidate labels. `threshold`: the marginal probability from which
-    a tag of a side is a candidate."""
-
-    models: tuple[ChainModel, ...]
-    threshold: float
-
-    def encoder(self, recipe: Recipe, space: LabelSpace) -> ProposingEncoder:
-        return ProposingEncoder(recipe.encoder(), space, self.models, self.threshold)
-
-
-def fit_pruning(
-    corpora: Sequence[Corpus],
-    recipe: Recipe,
-    threshold: float,
-    run: Run = SILENT,
-) -> Pruning:
-    """Fit taggers of all guidelines of the corpora."""
-    models = fit_taggers(corpora, replace(recipe, sample=()), replace(run, schedule=_SHORT))
-    return Pruning(tuple(models), threshold)
 
 
 def fit_taggers(corpora: Sequence[Corpus], recipe: Recipe, run: Run = SILENT) -> list[ChainModel]:
@@ -70,37 +38,6 @@ def fit_taggers(corpora: Sequence[Corpus], recipe: Recipe, run: Run = SILENT) ->
         run.tell(f"a tagger of {guideline}")
         taggers.append(fit(own, recipe, run=run).finished_model())
     return taggers
-
-
-@dataclass(frozen=True)
-class _Proposer:
-    """The labels that a model proposes for every token, as a column."""
-
-    threshold: float
-
-    def __call__(self, model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
-        return proposals(model, sentences, self.threshold, threads)
-
-
-def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, run: Run = SILENT) -> list[Corpus]:
-    """The corpora with columns `proposed:GUIDELINE` of all guidelines, by taggers that were not trained on the text."""
-    recipe = replace(recipe, sample=())
-    tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else list(corpora)
-    propose = _Proposer(pruning.threshold)
-    for guideline, model in zip(by_guideline(corpora), pruning.models, strict=True):
-        column = proposal_column(guideline)
-        own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]
-        run.tell(f"labels of {guideline} that come into question, the own text by taggers of its other half")
-        known = jackknifed(
-            [tokens[at] for at in own], recipe, _FOLDS, run=run.aside(_SHORT), column=column, answers=propose
-        )
-        for at, corpus in zip(own, known, strict=True):
-            tokens[at] = corpus
-        for at in set(range(len(tokens))) - set(own):
-            labels = propose(model, tokens[at].sentences, recipe.threads)
-            pairs = zip(tokens[at], labels, strict=True)
-            tokens[at] = tokens[at].with_sentences(sentence.with_column(column, each) for sentence, each in pairs)
-    return tokens
 
 
 @dataclass(frozen=True)
