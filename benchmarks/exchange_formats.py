@@ -158,7 +158,7 @@ def kinds() -> list[Kind]:
     """The formats: of tools with offsets, of libraries with tokens, and the corpus formats that hold most."""
     found = [_of_tool(name, TOOLS[name].extension) for name in TOOLS]
     found += [_of_library(tool.name, tool.extensions[0]) for tool in TOKEN_TOOLS.values()]
-    for name in ("conllu", "conllu-plus", "columns"):
+    for name in ("conllu", "columns"):
         extension = FORMATS[name].extensions[0]
         found.append(Kind(name, "", extension, save, load))
     return found

@@ -363,7 +363,6 @@ EXPRESSES: dict[str, set[str]] = {
     "raw": set(),
     "kytea": KINDS,  # the boundaries of corpora that are cut from these
     "conllu": KINDS,
-    "conllu-plus": KINDS,
     "columns": KINDS,
     "attributes": KINDS - {"covered"},
     "csv": KINDS - {"covered"},

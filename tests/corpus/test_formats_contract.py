@@ -135,9 +135,6 @@ SEEDS = {
     + "2.1\tx\t_\t_\t_\t_\t_\t_\t1:x\t_\n\n"
     + UD_ROW.format(1, "c", "_", "_")
     + "\n",
-    "conllu-plus": "# global.columns = ID FORM UPOS HEAD DEPREL MISC PARSEME:MWE TAGWEAVE:ne\n# guideline = ne\n"
-    "1-2\tab\t_\t_\t_\t_\t*\t_\n1\ta\tX\t2\tx\tAltUpos=Y\t1:VID\tA|B\n2\tb\t_\t0\troot\t_\t*\t_\n\n"
-    "1\tc\tX\t_\t_\t_\t_\tC:0.5|O:0.5\n",
     "columns": "# columns = form lemma ctb pd\n"
     "-DOCSTART-\t_\t_\t_\n\n# rejected = pd 1-2 X\na\tA\tX|Y\t_\nb\tB\t?\tO\n\nc\t\t\tZ\n",
     "csv": 'Sentence #,Word,lemma,POS,Tag\nS 1,"a,""b",A,X|Y,_\n,b,B,?,O\n\nS 2,c,,,Z\n',
@@ -230,7 +227,6 @@ def test_whatever_is_written_is_read_again(name, tokens):
 
 
 FIRST = UD_ROW.format(1, "a", 0, "_")
-PLUS = "# global.columns ="
 BAD_FILES = [  # what is found, and in which line
     ("tagged", "a/X\nb/ c/Y\n", 2, "nothing after the '/' of 'b/'"),
     ("tagged", "/X\n", 1, "nothing before the '/' of '/X'"),
@@ -255,13 +251,6 @@ BAD_FILES = [  # what is found, and in which line
     ("conllu", UD_ROW.format(1, "a", 0, "AltHead=9:x"), 1, "the head 9 of token 1"),
     ("conllu", "# only\n\n", 1, "no tokens"),
     ("conllu", FIRST + "# late\n", 2, "1 fields"),
-    ("conllu-plus", "# x\n1\ta\n", 1, "'# x'"),
-    ("conllu-plus", f"{PLUS} ID UPOS\n1\tX\n", 1, "the header '# global.columns = ID UPOS'"),
-    ("conllu-plus", f"{PLUS} FORM A A\n", 1, "the header '# global.columns = FORM A A'"),
-    ("conllu-plus", f"{PLUS} FORM misc\n", 1, "the column 'misc'"),
-    ("conllu-plus", f"{PLUS} ID FORM\n1\ta\tb\n", 2, "3 fields"),
-    ("conllu-plus", f"{PLUS} FORM MISC\na\tAltUpos=X/Y\n", 2, "candidates of UPOS in MISC"),
-    ("conllu-plus", f"{PLUS} FORM A\na\tX|X\n", 2, "a repeated alternative in 'X|X'"),
     ("columns", "a X\nb\n", 2, "1 columns"),
     ("columns", "a\tX\n\nb\tY\tZ\n", 3, "3 columns"),
     ("columns", "a\tX\n\tY\n", 2, "an empty form"),

@@ -187,7 +187,6 @@ LOOKS = {
     "raw": ["山上有水", "", "well-known"],
     "kytea": ["a-b|c", "山-上/N|有 水", "a|b", "a b\na|b"],
     "conllu": [UD, "# newpar\n# text = x\n" + UD],
-    "conllu-plus": ["# global.columns = ID FORM\n1\ta"],
     "columns": [
         *("# columns = form pos ner\na X O\n", "a X O\nb Y O\n\nc Z O", "a\tX\nb\tY\n", "a\tX\nb\tNN\tX\nc\tY\n"),
         *("# columns = form ctb pd\na\tX\tY\n\nb\tX\tY", "# columns = form pd\na\tX\n\nb\tX\n"),
@@ -226,7 +225,7 @@ def test_detection_for_a_model(text, share, name):
 
 def test_detection_by_name():
     names = {"x.conllu": "conllu", "x.CONLLU.GZ": "conllu", "a.b/x.part": "kytea", "x.conll": "columns"}
-    names |= {"x.crfsuite": "attributes", "x.conllup": "conllu-plus", "x.raw": "raw", "x.seg": "segmented"}
+    names |= {"x.crfsuite": "attributes", "x.raw": "raw", "x.seg": "segmented"}
     assert {path: format_of_name(path) for path in (*names, "x.txt", "-")} == names | {"x.txt": None, "-": None}
 
 

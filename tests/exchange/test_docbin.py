@@ -181,13 +181,12 @@ def test_a_large_corpus_is_no_bomb(tmp_path: Path) -> None:
 
 
 def test_by_the_command(tmp_path: Path) -> None:
-    """A format that has no place for a layer is told; CoNLL-U Plus holds all."""
+    """A layer for which a format has no place is told."""
     given = doc("a b", heads=[1, 1], deps=["x", "ROOT"], ents=["B-X", "O"], pos=["X", "X"])
     path, runner = str(written(tmp_path, given)), CliRunner()
-    for name, told in (("a.col", "not kept in {}: head"), ("a.conllup", "")):
+    for name, told in (("a.col", "not kept in {}: head"), ("a.conllu", "")):
         output = str(tmp_path / name)
         done = runner.invoke(application(["import", "export"]), ["import", "spacy", path, "-o", output])
         assert done.exit_code == 0, done.output
         assert told.format(output) in done.output and ("not kept" in done.output) == bool(told)
-    corpus = load(str(tmp_path / "a.conllup"))
-    assert corpus[0].layers["entities"] == (("B-X",), ("O",)) and any(corpus[0].heads["head"])
+    assert any(load(str(tmp_path / "a.conllu"))[0].heads["head"])

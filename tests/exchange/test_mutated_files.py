@@ -13,7 +13,7 @@ from benchmarks.exchange_formats import MEGABYTES, Child, Kind, child, kept, kin
 KINDS = {each.name: each for each in kinds()}
 NEEDS = {"spacy": "spacy"}
 BY_OFFSETS = {"doccano", "label-studio", "prodigy", "answers", "brat"}
-SCORED = {"label-studio", "answers", "conllu", "conllu-plus", "columns"}
+SCORED = {"label-studio", "answers", "conllu", "columns"}
 
 
 @pytest.fixture(params=KINDS)

@@ -17,13 +17,11 @@ WORDS = {"the": ("DET", "DT"), "dog": ("NOUN", "NN"), "dogs": ("NOUN", "NNS"), "
 TEXTS = ["the dog runs", "the dogs", "dogs runs", "the dog"] * 5
 ROWS = {
     "conllu": "{at}\t{form}\t_\t{first}\t{second}\t_\t_\t_\t_\t_",
-    "conllu-plus": "{form}\t{first}\t{second}\t{first}",
     "columns": "{form}\t{second}\t{first}",
 }
 FORMS = {
     # the format, its header, the layer that is not its usual one, and the usual one
     "conllu": ("conllu", "", "xpos", "upos"),
-    "conllu-plus": ("conllu-plus", "# global.columns = FORM UPOS MY:POS MY:OTHER\n", "MY:POS", "upos"),
     "columns": ("columns", "# columns = form pos other\n", "pos", "other"),
 }
 QUIET: dict[str, Any] = {"iterations": 3, "seed": 0}

@@ -35,7 +35,7 @@ def test_a_format_that_cannot_hold_something_is_told_with_those_that_can() -> No
         check_can_hold(FORMATS["tagged"], "several `to`", lambda each: each.holds_several)
     trees = Pipeline(iter(()))
     trees.check_format(FORMATS["conllu"])
-    with pytest.raises(StreamError, match="found trees and the format columns, expected conllu or conllu-plus"):
+    with pytest.raises(StreamError, match="found trees and the format columns, expected conllu"):
         trees.check_format(FORMATS["columns"])
 
 

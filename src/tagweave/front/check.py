@@ -167,10 +167,10 @@ class Checked:
         return self.corpus.with_sentences(map(label_errors.believed, self.corpus, self.found.tokens))
 
     def write_believed(self, path: str | PathLike[str]) -> None:
-        """Write `believed()` as columns, CoNLL-U or CoNLL-U Plus, by the name of the file. Raises as `save`."""
+        """Write `believed()` as columns or CoNLL-U, by the name of the file. Raises as `save`."""
         form = chosen_format(None, fspath(path))
         if form is None or form.confidence is None:
-            raise PlanError(f"found {fspath(path)} for `believed`, expected .conll, .conllu or .conllup")
+            raise PlanError(f"found {fspath(path)} for `believed`, expected .conll or .conllu")
         put = form.confidence.written
         save(self.believed().map(lambda s: put(s, s.confidence or (1.0,) * len(s))), path)
 

@@ -107,7 +107,7 @@ def import_files(
     """Write what an annotation tool exported as a corpus; return a line about it. Options and errors as above."""
     corpus = read_documents(tool, *files, **options)
     if lost := lost_layers(corpus, chosen_format(output_format, output)):
-        say(f"not kept in {output}: {', '.join(lost)} (conllu-plus, .conllup, holds all)")
+        say(f"not kept in {output}: {', '.join(lost)}")
     save(corpus, output, output_format)
     names = [name for sentence in corpus.sentences[:1] for name in (*sentence.layers, *sentence.heads)]
     what = "layers" if tool in TOKEN_TOOLS else "annotators"

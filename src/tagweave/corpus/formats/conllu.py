@@ -53,7 +53,7 @@ COLUMNS = ("lemma", "feats", _DEPS, _MISC)
 
 _IDENTIFIER, TEXT = "# sent_id = ", "# text = "
 FIELDS = 10
-PLUS_HEADER = "# global.columns ="
+_PLUS = "# global.columns ="
 """With it begins CoNLL-U Plus, another format."""
 _NONE = "_"
 _KEYS = ("AltUpos", "AltXpos", "AltHead")
@@ -400,8 +400,8 @@ CONFIDENCE = Confidence(_take_confidence, _put_confidence)
 
 def _look(text: FirstLines) -> Look | None:
     is_row = any(len(row) == FIELDS and row[0][:1].isdigit() for row in text.tabbed)
-    is_row = is_row and not any(row.startswith(PLUS_HEADER) for row in text.rows)
-    return Look(Sign.LAYOUT) if is_row else None
+    is_plus = any(row.startswith(_PLUS) for row in text.rows)  # of CoNLL-U Plus, whose other columns are refused
+    return Look(Sign.LAYOUT) if is_row or is_plus else None
 
 
 FORMAT = Format(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from tagweave.corpus.formats import attributes, columns, conllu, conllu_plus, kytea, plain, tables, tagged
+from tagweave.corpus.formats import attributes, columns, conllu, kytea, plain, tables, tagged
 from tagweave.corpus.formats.format import FirstLines, Format, ModelLabels, Reader
 from tagweave.errors import CorpusError
 
@@ -18,7 +18,6 @@ _ALL = (
     plain.RAW,
     kytea.FORMAT,
     conllu.FORMAT,
-    conllu_plus.FORMAT,
     columns.FORMAT,
     attributes.FORMAT,
     tables.FORMAT,
