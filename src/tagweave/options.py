@@ -60,7 +60,9 @@ THREADS = option(1, "How many threads share the work.", "N", 1, flag=True)
 
 def choices(kind: Any) -> tuple[str, ...]:
     """The values of a `Literal` type, also within a union; () for other types."""
-    return next((get_args(part) for part in _alternatives(kind) if get_origin(part) is Literal), ())
+    return next(
+        (get_args(alternative) for alternative in _alternatives(kind) if get_origin(alternative) is Literal), ()
+    )
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
@@ -88,7 +90,7 @@ def value_of(
     names = choices(kind)
     if names and isinstance(value, str) and value not in names and _is_choice(kind):
         raise PlanError(f"unknown {name} {value!r}, expected {one_of(value, names)}")
-    is_several = any(get_origin(part) is tuple for part in _alternatives(kind))
+    is_several = any(get_origin(alternative) is tuple for alternative in _alternatives(kind))
     try:
         data = value.split(",") if is_text and is_several else value
         converted = msgspec.convert(data, kind, strict=not is_text)
@@ -109,24 +111,24 @@ def value_of(
 
 def _is_choice(kind: Any) -> bool:
     """Return whether the only values of a type are names, or `None`."""
-    return all(part is type(None) or get_origin(part) is Literal for part in _alternatives(kind))
+    return all(alternative is type(None) or get_origin(alternative) is Literal for alternative in _alternatives(kind))
 
 
 def _expected(kind: Any, least: float | None, most: float | None) -> str:
     """Describe the values of a type."""
     limits = "" if least is None else f" from {least:g}" if most is None else f" from {least:g} to {most:g}"
     nouns = []
-    for part in _alternatives(kind):
-        if get_origin(part) is tuple:
-            nouns.append("numbers" if get_args(part)[0] in (int, float) else "texts")
-        elif part is bool:
+    for alternative in _alternatives(kind):
+        if get_origin(alternative) is tuple:
+            nouns.append("numbers" if get_args(alternative)[0] in (int, float) else "texts")
+        elif alternative is bool:
             nouns.append("true or false")
-        elif part in (int, float):
-            nouns.append(f"a {'whole ' if part is int else ''}number{limits}")
-        elif part is str:
+        elif alternative in (int, float):
+            nouns.append(f"a {'whole ' if alternative is int else ''}number{limits}")
+        elif alternative is str:
             nouns.append("text")
-        elif get_origin(part) is Literal:
-            nouns.append(", ".join(map(str, get_args(part))))
+        elif get_origin(alternative) is Literal:
+            nouns.append(", ".join(map(str, get_args(alternative))))
     return " or ".join(nouns)
 
 
@@ -142,14 +144,14 @@ class _Check(NamedTuple):
 @cache
 def _checks(kind: type) -> tuple[_Check, ...]:
     """Return the checks of the options of a class that plain values make: those of other classes check themselves."""
-    plain = [each for each in declared({"": kind}) if all(map(_is_plain, _alternatives(each.kind)))]
-    return tuple(_Check(each.name, each.kind, each.about["least"], each.about["most"]) for each in plain)
+    plain = [entry for entry in declared({"": kind}) if all(map(_is_plain, _alternatives(entry.kind)))]
+    return tuple(_Check(entry.name, entry.kind, entry.about["least"], entry.about["most"]) for entry in plain)
 
 
-def _is_plain(part: Any) -> bool:
-    if get_origin(part) is tuple:
-        return all(each is Ellipsis or _is_plain(each) for each in get_args(part))
-    return get_origin(part) is Literal or part in (int, float, str, bool, type(None))
+def _is_plain(kind: Any) -> bool:
+    if get_origin(kind) is tuple:
+        return all(argument is Ellipsis or _is_plain(argument) for argument in get_args(kind))
+    return get_origin(kind) is Literal or kind in (int, float, str, bool, type(None))
 
 
 class Validated:
@@ -173,18 +175,19 @@ class Declared:
     @property
     def about(self) -> Mapping[str, Any]:
         """What its first field tells: `metavar`, `least`, `most`, `structure`, `panel`; the range covers all."""
-        every = [each.metadata for each in self.fields.values()]
-        least, most = ([each[name] for each in every] for name in ("least", "most"))
+        descriptions = [declaration.metadata for declaration in self.fields.values()]
+        least, most = ([metadata[name] for metadata in descriptions] for name in ("least", "most"))
         limits = {"least": None if None in least else min(least), "most": None if None in most else max(most)}
-        return {**every[0], **limits}
+        return {**descriptions[0], **limits}
 
     @property
     def default(self) -> Any:
         """Its default; `None` where classes have different ones."""
-        found = [
-            each.default if each.default_factory is MISSING else each.default_factory() for each in self.fields.values()
+        defaults = [
+            declaration.default if declaration.default_factory is MISSING else declaration.default_factory()
+            for declaration in self.fields.values()
         ]
-        return found[0] if all(each == found[0] for each in found) else None
+        return defaults[0] if all(default == defaults[0] for default in defaults) else None
 
     @property
     def has_flag(self) -> bool:
@@ -194,7 +197,7 @@ class Declared:
     @property
     def help(self) -> str:
         """Its purpose and its default, for each class if they differ."""
-        texts = {name: _with_default(each) for name, each in self.fields.items()}
+        texts = {name: _with_default(declaration) for name, declaration in self.fields.items()}
         if len(set(texts.values())) == 1:
             return next(iter(texts.values()))
         return " ".join(f"{name.capitalize()}: {text}" for name, text in texts.items())
@@ -202,20 +205,25 @@ class Declared:
 
 def declared(kinds: Mapping[str, type], leave_out: Collection[str] = ()) -> list[Declared]:
     """The options of classes by the name of what has them; one that several classes have is one option."""
-    found: dict[str, dict[str, Field[Any]]] = {}
+    by_name: dict[str, dict[str, Field[Any]]] = {}
     types: dict[str, Any] = {}
     for owner, kind in kinds.items():
-        own = {each.name: each for each in fields(kind) if each.name not in leave_out and "help" in each.metadata}
+        declarations = {
+            declaration.name: declaration
+            for declaration in fields(kind)
+            if declaration.name not in leave_out and "help" in declaration.metadata
+        }
         for base in reversed(kind.__mro__):  # one by one: annotations of other names may not be imported
-            texts = {name: text for name, text in vars(base).get("__annotations__", {}).items() if name in own}
+            texts = {name: text for name, text in vars(base).get("__annotations__", {}).items() if name in declarations}
             types |= get_type_hints(type("", (), {"__annotations__": texts, "__module__": base.__module__}))
-        for name, each in own.items():
-            found.setdefault(name, {})[owner] = each
-    return [Declared(name, types[name], own) for name, own in found.items()]
+        for name, declaration in declarations.items():
+            by_name.setdefault(name, {})[owner] = declaration
+    return [Declared(name, types[name], fields_by_owner) for name, fields_by_owner in by_name.items()]
 
 
-def _with_default(each: Field[Any]) -> str:
-    text, default = str(each.metadata["help"]), each.default
+def _with_default(declaration: Field[Any]) -> str:
+    text = str(declaration.metadata["help"])
+    default = declaration.default
     if default is None or default is MISSING or isinstance(default, bool) or default in ((), "") or "efault" in text:
         return text
     shown = ",".join(f"{value:g}" for value in default) if isinstance(default, tuple) else default
@@ -231,16 +239,22 @@ def described(kind: type[T]) -> type[T]:
 def taking(options: Collection[Declared]) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Show options, which a function takes as `**options`, in its signature and its docstring."""
 
-    def shown(function: Callable[..., T]) -> Callable[..., T]:
+    def decorated(function: Callable[..., T]) -> Callable[..., T]:
         about: Any = function
-        own = [each for each in signature(function).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        parameters = [
+            parameter
+            for parameter in signature(function).parameters.values()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        ]
         more = [Parameter(d.name, Parameter.KEYWORD_ONLY, default=d.default, annotation=d.kind) for d in options]
-        about.__signature__ = signature(function).replace(parameters=[*own, *more])
+        about.__signature__ = signature(function).replace(parameters=[*parameters, *more])
         about.__doc__ = _document(function.__doc__, options)
         return function
 
-    return shown
+    return decorated
 
 
 def _document(text: str | None, options: Collection[Declared]) -> str:
-    return "\n".join([cleandoc(text or ""), "", "Options:", *(f"    {each.name}: {each.help}" for each in options), ""])
+    return "\n".join(
+        [cleandoc(text or ""), "", "Options:", *(f"    {entry.name}: {entry.help}" for entry in options), ""]
+    )

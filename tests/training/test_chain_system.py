@@ -134,7 +134,7 @@ def test_reestimation_is_the_formula_over_all_candidates(learner: str, share: fl
     source = system.train([SOURCE["full"]], None, STEP)
     parallel = Parallel(TARGET["full"], system.annotate(source, TARGET["full"]))
     there = system.train_transfer([parallel], None, STEP)
-    given = system.given(source, text.corpus)
+    given = system.own_annotations(source, text.corpus)
     found = rankings(system, there, back, text.corpus, given, k=100)
     for sentence, own, ranking in zip(text.corpus, given, found, strict=True):
         forward = all_scores(system, there, sentence.with_column("guide:other", own))
@@ -166,7 +166,7 @@ def test_given_labels_are_kept_and_gaps_are_filled(kind: str) -> None:
     names = model.model.space.names
     sets = LabelSets(model.model.space)
     numbers = allowed_sets(own.sentences, sets, None, own.covered)  # the table grows
-    chosen = [names.index(label) for labels in system.given(model, own) for label in labels]
+    chosen = [names.index(label) for labels in system.own_annotations(model, own) for label in labels]
     assert sets.masks[numbers, chosen].all()
 
 
@@ -174,7 +174,7 @@ def test_labels_that_the_model_does_not_know_are_no_error() -> None:
     system = system_of()
     model = system.train([SOURCE["full"]], None, STEP)
     strange = tagged("S", "ab/x c/v", "ab/x|n c/?")
-    first, second = system.given(model, strange)
+    first, second = system.own_annotations(model, strange)
     assert first == ("x", "v")
     assert set(second) <= {"n", "v", "o"}
 

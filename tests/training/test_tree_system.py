@@ -174,9 +174,9 @@ def test_given_trees_are_kept_and_gaps_are_filled() -> None:
     system = system_of()
     source, _ = corpora(10, 1)
     model = system.train([source], None, STEP)
-    assert system.given(model, source) == trees_of(source)
+    assert system.own_annotations(model, source) == trees_of(source)
     gaps = source.map(lambda s: replace(s, heads={"A": (None, *s.heads["A"][1:])}))
-    for tree, own in zip(system.given(model, gaps), trees_of(source), strict=True):
+    for tree, own in zip(system.own_annotations(model, gaps), trees_of(source), strict=True):
         assert tree[1:] == own[1:]
         assert tree[0].head is not None
 

@@ -128,8 +128,8 @@ def serve(
 
 def _check_alone(options: dict[str, object]) -> None:
     """Without a model there must be nothing that needs one."""
-    if given := [name for name, value in options.items() if value]:
-        raise OptionError(f"found {given[0]}, expected --model and --corpus with it")
+    if needing_model := [name for name, value in options.items() if value]:
+        raise OptionError(f"found {needing_model[0]}, expected --model and --corpus with it")
 
 
 def _rule(text: str) -> Rule:
@@ -159,11 +159,11 @@ def _check_front(host: str, url: str | None, proxies: Sequence[str]) -> None:
     """Refuse a public address that no link can lead to, and proxies that are none."""
     if url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", url):
         raise OptionError(f"found --public-url {url}, expected https:// and a host, without a path")
-    for each in proxies:
+    for proxy in proxies:
         try:
-            ip_network(each)
+            ip_network(proxy)
         except ValueError:
-            raise OptionError(f"found --proxy {each}, expected an address or a network, as 10.0.0.0/8") from None
+            raise OptionError(f"found --proxy {proxy}, expected an address or a network, as 10.0.0.0/8") from None
     if url is None and host in _EVERYWHERE:
         raise OptionError(f"found --host {host}, which no link can lead to, expected --public-url with it")
 

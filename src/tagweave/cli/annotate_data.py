@@ -237,26 +237,28 @@ def export(
     with opened(store) as answers:
         from tagweave.annotate.export import write, write_by_annotator, write_soft
 
-        of = guideline or ("" if form == _JUDGEMENTS else _only_guideline(answers))
+        answers_guideline = guideline or ("" if form == _JUDGEMENTS else _only_guideline(answers))
         if soft:
-            count = write_soft(answers, output, form, of)
+            count = write_soft(answers, output, form, answers_guideline)
         elif by_annotator:
-            count = write_by_annotator(answers, output, of)
+            count = write_by_annotator(answers, output, answers_guideline)
         else:
-            count = write(answers, output, form, of, ambiguous)
+            count = write(answers, output, form, answers_guideline, ambiguous)
     if not count:
-        of_guideline = f"answers of {of}{'' if by_annotator or soft else ' that were agreed on or decided'}"
-        what = "judgements" if form == _JUDGEMENTS else of_guideline
+        answers_told = (
+            f"answers of {answers_guideline}{'' if by_annotator or soft else ' that were agreed on or decided'}"
+        )
+        what = "judgements" if form == _JUDGEMENTS else answers_told
         raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
     say(f"{output}: {count:,} {'judgements' if form == _JUDGEMENTS else 'sentences'}")
 
 
 def _only_guideline(answers: Store) -> str:
-    known = answers.task_guidelines()
-    if len(known) != 1:
-        names = f"one of {', '.join(known)}" if known else "that of the tasks"
+    guidelines = answers.task_guidelines()
+    if len(guidelines) != 1:
+        names = f"one of {', '.join(guidelines)}" if guidelines else "that of the tasks"
         raise OptionError(f"found no --guideline, expected {names}")
-    return known[0]
+    return guidelines[0]
 
 
 def _format_of_name(path: str) -> str | None:

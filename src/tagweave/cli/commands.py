@@ -63,10 +63,11 @@ class InPanels(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
-        params, is_short = self.get_params(ctx), bool(self.usual) and not ctx.meta.get(_ALL)
+        params = self.get_params(ctx)
+        is_short = bool(self.usual) and not ctx.meta.get(_ALL)
         if is_short:
-            names = [each.name for each in params if isinstance(each, TyperArgument)]
-            by_name = {each.name: each for each in params}
+            names = [param.name for param in params if isinstance(param, TyperArgument)]
+            by_name = {param.name: param for param in params}
             params = [by_name[name] for name in (*names, *self.usual, "help_all", "help")]
         for param in params:
             title = None if is_short else getattr(param, "rich_help_panel", None)

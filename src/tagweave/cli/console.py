@@ -85,7 +85,7 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None], d
     from tagweave.corpus.files import check_writable
     from tagweave.corpus.load import parse_argument
 
-    read = {os.path.realpath(parse_argument(each).path) for each in inputs if each}
+    read = {os.path.realpath(parse_argument(path).path) for path in inputs if path}
     written: set[str] = set()
     for output in outputs:
         if output:

@@ -132,7 +132,8 @@ def _show_completion(model: Model) -> None:
 def _show_segmentation() -> None:
     """Train a segmenter from KyTea's partial annotation, written to a file as annotators would."""
     _title("5  Words from boundaries that are known here and there")
-    lines, test = partial_lines(sample("pd.txt")), sample("both.tsv#pd")
+    lines = partial_lines(sample("pd.txt"))
+    test = sample("both.tsv#pd")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "pd.kytea")
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -152,7 +153,8 @@ def _show_saved_model(model: Model) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "ctb.model")
         model.save(path)
-        size, is_same = path.stat().st_size, load_model(path).relabelled(test) == model.relabelled(test)
+        size = path.stat().st_size
+        is_same = load_model(path).relabelled(test) == model.relabelled(test)
     _print(f"{size:,} bytes, no pickle; the tags of {len(test)} sentences are the same: {is_same}.")
 
 
@@ -187,15 +189,17 @@ _SENTENCES = 20
 def compile_kernels() -> None:
     """Train models of every task on a few sentences, and label text, so that what they run is compiled."""
     ctb = sample("ctb.txt")
-    whole = ctb.with_sentences(ctb.sentences[:_SENTENCES])
-    partly = whole.map(lambda s: s.with_layer("ctb", (None if n % 2 else c for n, c in enumerate(s.layers["ctb"]))))
-    segmented, raw = ("".join(f"{blank.join(each.forms)}\n" for each in whole) for blank in (" ", ""))
-    known = (each.renamed({kytea.SEGMENTATION: "ctb"}) for each in kytea.read(partial_lines(whole)))
-    boundaries = Corpus(tuple(known), "ctb", "character")
-    trees, partial_trees = whole.map(lambda s: _with_tree(s, 1)), whole.map(lambda s: _with_tree(s, 2))
-    _train_and_label("tag", [whole, partly], segmented, "segmented")
-    _train_and_label("segment", [forms_only(whole), boundaries], raw, "raw")
-    _train_and_label("segtag", [whole], raw, "raw")
+    complete = ctb.with_sentences(ctb.sentences[:_SENTENCES])
+    partly = complete.map(lambda s: s.with_layer("ctb", (None if n % 2 else c for n, c in enumerate(s.layers["ctb"]))))
+    segmented, raw = ("".join(f"{blank.join(sentence.forms)}\n" for sentence in complete) for blank in (" ", ""))
+    boundary_sentences = (
+        sentence.renamed({kytea.SEGMENTATION: "ctb"}) for sentence in kytea.read(partial_lines(complete))
+    )
+    boundaries = Corpus(tuple(boundary_sentences), "ctb", "character")
+    trees, partial_trees = complete.map(lambda s: _with_tree(s, 1)), complete.map(lambda s: _with_tree(s, 2))
+    _train_and_label("tag", [complete, partly], segmented, "segmented")
+    _train_and_label("segment", [forms_only(complete), boundaries], raw, "raw")
+    _train_and_label("segtag", [complete], raw, "raw")
     _train_and_label("parse", [trees, partial_trees], partial_trees, "conllu")
 
 

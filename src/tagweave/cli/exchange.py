@@ -10,13 +10,13 @@ from tagweave.cli import options
 from tagweave.cli.console import check_outputs
 from tagweave.cli.options import argument, flag, switch
 from tagweave.exchange import TOOL_NAMES
-from tagweave.front.options import OF_DOCUMENTS
+from tagweave.front.options import DOCUMENT_OPTIONS
 from tagweave.streams import say
 
 Tool = Annotated[str, argument("|".join(TOOL_NAMES), "The tool that exported, or will import.")]
 
 
-@options.taking(OF_DOCUMENTS)
+@options.taking(DOCUMENT_OPTIONS)
 def import_documents(
     tool: Tool,
     files: Annotated[list[str], argument("FILE", "What it exported.")],
@@ -32,7 +32,7 @@ def import_documents(
     from tagweave.front.exchange import import_files
 
     check_outputs([output], files)
-    documents = options.given(settings, OF_DOCUMENTS)
+    documents = options.chosen(settings, DOCUMENT_OPTIONS)
     say(import_files(tool, files, output, output_format or (None if "." in output else "columns"), **documents))
 
 

@@ -26,7 +26,7 @@ _CLUSTER_FIELDS = declared({"": ClusterOptions})
 @options.taking(
     declared({"--lexicon": LexiconOptions, "--gazetteer": GazetteerOptions}),
     _FLAGS,
-    lambda each: "Options" if each.name in _SHARED else f"With {next(iter(each.fields))}",
+    lambda declaration: "Options" if declaration.name in _SHARED else f"With {next(iter(declaration.fields))}",
 )
 @options.taking(options.MANY_FILES)
 def lexicon(
@@ -42,7 +42,7 @@ def lexicon(
         list[str] | None,
         flag("FILE", "Phrases, one per line, as TYPE TAB phrase or phrase (repeatable).", "--gazetteer"),
     ] = None,
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Mark the words of lexicons, or the phrases of gazetteers, and leave all else unknown: evidence to train on.
 
@@ -55,13 +55,14 @@ def lexicon(
     """
     if bool(lexicons) == bool(gazetteers):
         raise OptionError("found no --lexicon and no --gazetteer, or both, expected one of them")
-    place = options.given(others, options.MANY_FILES)
-    settings, for_phrases = options.given(others, _LEXICON_FIELDS), options.given(others, _GAZETTEER_FIELDS)
+    place = options.chosen(option_values, options.MANY_FILES)
+    settings = options.chosen(option_values, _LEXICON_FIELDS)
+    phrase_settings = options.chosen(option_values, _GAZETTEER_FIELDS)
     if gazetteers:
         _refuse({**settings, **place}, "--gazetteer")
-        _mark_phrases(raw, gazetteers, output, for_phrases)
+        _mark_phrases(raw, gazetteers, output, phrase_settings)
         return
-    _refuse(for_phrases, "--lexicon")
+    _refuse(phrase_settings, "--lexicon")
     if place:
         from tagweave.front.many_files import harvest_lexicon_folder
 
@@ -108,7 +109,7 @@ def _refuse(values: Mapping[str, Any], beside: str) -> None:
 def markup(
     pages: Annotated[list[str], argument("INPUT", "Pages, or folders of pages; - is standard input.")],
     output: options.Output,
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Turn links, emphasis and headings of pages into boundaries of words: partial annotation to train on.
 
@@ -118,7 +119,8 @@ def markup(
     With --words, links and bold text are spans among words instead: a column file, with the labels B-* and I-* and all
     else unknown. Text is cut at blanks, and each punctuation character is a token.
     """
-    settings, place = options.given(others, _MARKUP_FIELDS), options.given(others, options.MANY_FILES)
+    settings = options.chosen(option_values, _MARKUP_FIELDS)
+    place = options.chosen(option_values, options.MANY_FILES)
     if place:
         from tagweave.front.many_files import harvest_markup_folder
 
@@ -144,7 +146,7 @@ def clusters(
     raw: Annotated[list[str], argument("RAW", "Words, in any format; their labels are not looked at.")],
     output: options.Output,
     format: options.InputFormat = None,  # noqa: A002
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Cluster words by their neighbours in raw text (Brown et al. 1992): features for `train --clusters`.
 
@@ -154,8 +156,10 @@ def clusters(
     from tagweave.front.harvest import harvest_clusters_files
 
     check_outputs([output], raw)
-    made = harvest_clusters_files(raw, output, format, counted, **options.given(others, _CLUSTER_FIELDS))
-    say(f"{output}: {len(made):,} words in {made.classes:,} clusters")
+    word_clusters = harvest_clusters_files(
+        raw, output, format, counted, **options.chosen(option_values, _CLUSTER_FIELDS)
+    )
+    say(f"{output}: {len(word_clusters):,} words in {word_clusters.classes:,} clusters")
 
 
 harvest = group("harvest", "Partial annotation for free, from lexicons and from markup; word clusters from raw text.")

@@ -68,7 +68,8 @@ class _Commands(Commands):
         names = [*getattr(ctx, "_protected_args", ()), *ctx.args][:1]
         flags = cache(partial(_flags, super().get_command(ctx, *names) if names else self, ctx))
         spelled = partial(in_flags, known=flags, settings=lambda: _settings(flags()))
-        before, streams.spelling = streams.spelling, spelled
+        before = streams.spelling
+        streams.spelling = spelled
         try:
             value = super().invoke(ctx)
             sys.stdout.flush()
@@ -122,8 +123,8 @@ def _flags(command: Any, ctx: Any) -> set[str]:
     within = (
         [command.get_command(ctx, name) for name in command.list_commands(ctx)] if hasattr(command, "commands") else ()
     )
-    own = {option for each in command.get_params(ctx) for option in each.opts}
-    return own.union(*(_flags(each, ctx) for each in within))
+    flags = {option for param in command.get_params(ctx) for option in param.opts}
+    return flags.union(*(_flags(subcommand, ctx) for subcommand in within))
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:

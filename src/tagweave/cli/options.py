@@ -46,7 +46,7 @@ def taking(
     panel: Callable[[Declared], str] | None = None,
     settings: Container[str] = (),
 ) -> Callable[[Command], Command]:
-    """Give a command a parameter for every option, in place of its `**`; `given` has those that the user set.
+    """Give a command a parameter for every option, in place of its `**`; `chosen` returns those that the user set.
 
     Args:
         options: the options.
@@ -54,24 +54,29 @@ def taking(
         panel: the heading of an option in help texts.
         settings: options that help texts name, and `--set` sets.
     """
-    made = [
+    added = [
         inspect.Parameter(
-            each.name,
+            declaration.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=False if each.kind is bool else None,
+            default=False if declaration.kind is bool else None,
             annotation=Annotated[
-                _typed(each.kind), info(each, (flags or {}).get(each.name), panel and panel(each), settings)
+                _typed(declaration.kind),
+                info(declaration, (flags or {}).get(declaration.name), panel and panel(declaration), settings),
             ],
         )
-        for each in options
+        for declaration in options
     ]
 
     def extended(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True)
-        named = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        at = next((n for n, each in enumerate(named) if each.name in _LAST), len(named))
-        last = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in named[at:]]
-        command.__signature__ = own.replace(parameters=[*named[:at], *made, *last])  # type: ignore[attr-defined]
+        command_signature = inspect.signature(command, eval_str=True)
+        named = [
+            parameter
+            for parameter in command_signature.parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        position = next((number for number, parameter in enumerate(named) if parameter.name in _LAST), len(named))
+        last = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in named[position:]]
+        command.__signature__ = command_signature.replace(parameters=[*named[:position], *added, *last])  # type: ignore[attr-defined]
         return command
 
     return extended
@@ -99,32 +104,42 @@ def _typed(kind: Any) -> Any:
     """The type of an option on the command line; it is `None` where it is not given."""
     if kind is bool:
         return bool
-    parts = [each for each in (get_args(kind) if type(None) in get_args(kind) else (kind,)) if each is not type(None)]
-    if any(get_origin(each) in (tuple, Sequence) for part in parts for each in (part, *get_args(part))):
+    alternatives = [
+        alternative
+        for alternative in (get_args(kind) if type(None) in get_args(kind) else (kind,))
+        if alternative is not type(None)
+    ]
+    if any(
+        get_origin(nested) in (tuple, Sequence)
+        for alternative in alternatives
+        for nested in (alternative, *get_args(alternative))
+    ):
         return str | None if kind == tuple[float, ...] else list[str] | None
-    numbers = [each for each in parts if each in (int, float)]
-    return numbers[0] | None if numbers and str not in parts else str | None
+    numbers = [alternative for alternative in alternatives if alternative in (int, float)]
+    return numbers[0] | None if numbers and str not in alternatives else str | None
 
 
-def given(values: Mapping[str, Any], options: Iterable[Declared]) -> dict[str, Any]:
+def chosen(values: Mapping[str, Any], options: Iterable[Declared]) -> dict[str, Any]:
     """Return the options that the user set."""
-    chosen = {}
-    for each in options:
-        value = values.get(each.name)
-        if value in (None, [], "") or (each.kind is bool and value == each.default):
+    set_values = {}
+    for declaration in options:
+        value = values.get(declaration.name)
+        if value in (None, [], "") or (declaration.kind is bool and value == declaration.default):
             continue
-        chosen[each.name] = numbers(each.name, str(value)) if each.kind == tuple[float, ...] else value
-    return chosen
+        set_values[declaration.name] = (
+            numbers(declaration.name, str(value)) if declaration.kind == tuple[float, ...] else value
+        )
+    return set_values
 
 
 def pairs(name: str, texts: Iterable[str] | None) -> dict[str, str]:
     """Read the values of a repeatable option, each NAME=VALUE."""
-    found = {}
+    values = {}
     for text in texts or ():
-        key, equals, found[key] = text.rpartition("=")
+        key, equals, values[key] = text.rpartition("=")
         if not equals:
             raise OptionError(f"found --{name} {text}, expected NAME=VALUE")
-    return found
+    return values
 
 
 def setting(declaration: Declared, text: str) -> Any:
@@ -136,7 +151,7 @@ def setting(declaration: Declared, text: str) -> Any:
 def numbers(name: str, text: str) -> list[float]:
     """Read the value of an option, numbers with commas between them."""
     try:
-        return [float(part) for part in text.split(",")]
+        return [float(number) for number in text.split(",")]
     except ValueError:
         raise OptionError(f"found --{name.replace('_', '-')} {text}, expected numbers, as in 0,0.3") from None
 

@@ -77,12 +77,12 @@ def serve(
 
     GET / describes the endpoints, /health and /metrics are for those who run it.
     """
-    named = tuple(map(_named, models))
+    named_models = tuple(map(_named, models))
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise OptionError(
             f"found no {missing[0]}, expected the extra serve: pip install '.[serve]' in a checkout of tagweave"
         )
-    for _, path in named if models_folder is None else ():
+    for _, path in named_models if models_folder is None else ():
         if not path.startswith("hf:") and not Path(path).exists():
             raise FileNotFoundError(f"{path}: no such model file")
     from tagweave.serve.serving import run
@@ -90,7 +90,9 @@ def serve(
 
     limits = Limits(most_texts, most_characters, most_bytes, most_tokens, most_seconds)
     retraining = _retraining(models_folder, store, train or (), label_studio)
-    settings = ServerSettings(named, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining)
+    settings = ServerSettings(
+        named_models, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining
+    )
     run(settings, host, port, workers, say)
 
 

@@ -41,13 +41,13 @@ def label(
     check_outputs([output, report], [text, *(functions or ()), *modules])
     with progress_bar("labelling") as progress:
         labelled = label_file(text, output, functions or (), python or (), format, processes, progress)
-    described = labelled.comparison
-    if described is None:
+    comparison = labelled.comparison
+    if comparison is None:
         say("no function found anything: there is no table")
     else:
         if report:
-            write_comparison(described, report)
-        show_coverage(described, stderr=output == "-")
+            write_comparison(comparison, report)
+        show_coverage(comparison, stderr=output == "-")
     say(f"{output}: {len(labelled.corpus):,} sentences, {len(labelled.sources)} sources: {', '.join(labelled.sources)}")
 
 

@@ -20,23 +20,23 @@ from tagweave.options import Declared, choices, declared
 from tagweave.streams import say
 from tagweave.structures import TREE
 from tagweave.training.methods import AUTO, METHODS, SINGLE, serving
-from tagweave.training.plan import OF_STUDENT, Plan, Source
+from tagweave.training.plan import STUDENT_OPTIONS, Plan, Source
 
 _METHOD_OPTIONS = declared({method.name: method.options for method in METHODS.values()})
 _PLAN_OPTIONS = declared({"": Plan}, leave_out=("target", "sources", "dev", "method", "settings"))
-(_COVERS,) = (each for each in declared({"": Source}) if each.name == "covers")
-SETTINGS = frozenset(each.name for each in (*_PLAN_OPTIONS, *_METHOD_OPTIONS) if not each.has_flag)
+(_COVERS,) = (declaration for declaration in declared({"": Source}) if declaration.name == "covers")
+SETTINGS = frozenset(declaration.name for declaration in (*_PLAN_OPTIONS, *_METHOD_OPTIONS) if not declaration.has_flag)
 """The options that `--set` sets."""
 
 
 def _described(declarations: Iterable[Declared]) -> dict[str, str]:
     """Return the purposes of options without flags, by their names with a placeholder for the value."""
     return {
-        f"{each.name}={each.about['metavar'] or '|'.join(choices(each.kind)) or 'true'}": in_flags(
-            each.help, settings=lambda: SETTINGS
+        f"{declaration.name}={declaration.about['metavar'] or '|'.join(choices(declaration.kind)) or 'true'}": in_flags(
+            declaration.help, settings=lambda: SETTINGS
         )
-        for each in declarations
-        if not each.has_flag
+        for declaration in declarations
+        if not declaration.has_flag
     }
 
 
@@ -59,8 +59,8 @@ class _Command(InPanels):
     settings = _described((*_PLAN_OPTIONS, *_METHOD_OPTIONS))
 
 
-_STUDENT_OPTIONS = [each for each in OF_STUDENT if each.name != "settings"]
-_TEXT_OPTIONS = [each for each in TO_LABEL if each.name in ("format", "tokens", "retag")]
+_STUDENT_OPTIONS = [declaration for declaration in STUDENT_OPTIONS if declaration.name != "settings"]
+_TEXT_OPTIONS = [declaration for declaration in TO_LABEL if declaration.name in ("format", "tokens", "retag")]
 Dev = Annotated[str | None, flag("FILE", "Development corpus: the iteration with the best score is kept.")]
 Preset = Annotated[
     list[str] | None,
@@ -79,11 +79,11 @@ Setting = Annotated[
 
 
 @options.taking(
-    [each for each in _METHOD_OPTIONS if each.has_flag],
-    panel=lambda each: f"Method {' or '.join(each.fields)}",
+    [declaration for declaration in _METHOD_OPTIONS if declaration.has_flag],
+    panel=lambda declaration: f"Method {' or '.join(declaration.fields)}",
     settings=SETTINGS,
 )
-@options.taking([each for each in _PLAN_OPTIONS if each.has_flag], settings=SETTINGS)
+@options.taking([declaration for declaration in _PLAN_OPTIONS if declaration.has_flag], settings=SETTINGS)
 def train(
     corpora: Annotated[list[str] | None, argument("[G=]TRAIN", "Training corpora of the target guideline G.")] = None,
     model: Annotated[str | None, flag("MODEL", "The file of the model.", "-o", "--output")] = None,
@@ -131,7 +131,7 @@ def train(
         bool, switch("Write the plan in JSON without training.", "--print-plan", panel="Plans")
     ] = False,
     help_all: options.HelpAll = False,
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Train a model on corpora of one guideline or several; missing annotation stays open.
 
@@ -145,10 +145,11 @@ def train(
     from tagweave.structures import STRUCTURES
     from tagweave.training.methods import check_known
 
-    of_plan, of_method = options.given(others, _PLAN_OPTIONS), options.given(others, _METHOD_OPTIONS)
-    learner_texts = _set(setting, of_plan, of_method)
-    if "task" in of_plan:
-        check_known("task", of_plan["task"], tuple(STRUCTURES))
+    plan_values = options.chosen(option_values, _PLAN_OPTIONS)
+    method_values = options.chosen(option_values, _METHOD_OPTIONS)
+    learner_texts = _add_settings(setting, plan_values, method_values)
+    if "task" in plan_values:
+        check_known("task", plan_values["task"], tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     if model is not None and not print_plan:
         _check_writable(model, log, ())
@@ -161,21 +162,27 @@ def train(
     from tagweave.training.train import train as carry_out
 
     numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
-    sizes = [int(each) if each.isdecimal() else each for each in sample.split(",")] if sample is not None else None
-    of_corpora = training_sources([*(corpora or ()), *(source or ())], numbers, sizes, format, covers)
-    own: dict[str, Any] = {
-        "target": tuple(of_corpora[: len(corpora or ())]),
-        "sources": tuple(of_corpora[len(corpora or ()) :]),
+    sizes = [int(size) if size.isdecimal() else size for size in sample.split(",")] if sample is not None else None
+    corpus_sources = training_sources([*(corpora or ()), *(source or ())], numbers, sizes, format, covers)
+    corpus_fields: dict[str, Any] = {
+        "target": tuple(corpus_sources[: len(corpora or ())]),
+        "sources": tuple(corpus_sources[len(corpora or ()) :]),
         "dev": Source.of(dev, format) if dev else None,
     }
     if plan or like:
-        _check_alone({**locals(), **of_plan, **of_method}, "plan" if plan else "like")
-        chosen = plan_in(plan) if plan else plan_like(like or "", own["target"], own["sources"], own["dev"], say)
+        _check_alone({**locals(), **plan_values, **method_values}, "plan" if plan else "like")
+        chosen = (
+            plan_in(plan)
+            if plan
+            else plan_like(like or "", corpus_fields["target"], corpus_fields["sources"], corpus_fields["dev"], say)
+        )
     else:
-        of_plan["templates"] = template_texts(of_plan.get("task"), preset or (), of_plan.get("templates", ()))
-        of_plan |= {name: tuple(map(FileReference, of_plan[name])) for name in LOOKUPS if name in of_plan}
-        settings = learner_settings(of_plan.get("learner", Plan.learner), learner_texts)
-        chosen = Plan(**own, **of_plan, method=method, settings=settings, options=of_method)
+        plan_values["templates"] = template_texts(
+            plan_values.get("task"), preset or (), plan_values.get("templates", ())
+        )
+        plan_values |= {name: tuple(map(FileReference, plan_values[name])) for name in LOOKUPS if name in plan_values}
+        settings = learner_settings(plan_values.get("learner", Plan.learner), learner_texts)
+        chosen = Plan(**corpus_fields, **plan_values, method=method, settings=settings, options=method_values)
     if not chosen.target:
         raise OptionError("found no training corpus, expected TRAIN, or --plan")
     if print_plan:
@@ -184,9 +191,10 @@ def train(
     if model is None:
         raise OptionError("found no --output, expected the file of the model")
     inputs = [source.argument for source in chosen.named]
-    looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
-    _check_writable(model, log, [*inputs, *looked_up, *of_method.get("mapping", ())])
-    training, callback = None, training_callback(log, resume)
+    looked_up = [file.path for file in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
+    _check_writable(model, log, [*inputs, *looked_up, *method_values.get("mapping", ())])
+    training = None
+    callback = training_callback(log, resume)
     with job_with_checkpoints(chosen, model, resume, callback, say) as job:
         training = carry_out(job)
     if training is None or not save_trained(training, model):
@@ -207,12 +215,14 @@ _BESIDE = (
 _CORPORA = ("corpora", "source", "dev", "covers", "format")
 
 
-def _set(texts: Sequence[str] | None, of_plan: dict[str, Any], of_method: dict[str, Any]) -> dict[str, str]:
+def _add_settings(
+    texts: Sequence[str] | None, plan_values: dict[str, Any], method_values: dict[str, Any]
+) -> dict[str, str]:
     """Add options that `--set` sets to those of flags, and return the others: settings of the learner."""
     learner_texts: dict[str, str] = {}
     for name, text in options.pairs("set", texts).items():
-        for declarations, values in ((_PLAN_OPTIONS, of_plan), (_METHOD_OPTIONS, of_method)):
-            if declaration := next((each for each in declarations if each.name == name), None):
+        for declarations, values in ((_PLAN_OPTIONS, plan_values), (_METHOD_OPTIONS, method_values)):
+            if declaration := next((candidate for candidate in declarations if candidate.name == name), None):
                 if declaration.has_flag:
                     raise OptionError(f"found --set {name}, expected {in_flags(f'`{name}={text}`')}")
                 values[name] = options.setting(declaration, text)
@@ -224,10 +234,10 @@ def _set(texts: Sequence[str] | None, of_plan: dict[str, Any], of_method: dict[s
 
 def _check_alone(values: Mapping[str, Any], name: str) -> None:
     """Raise if an option is set that belongs in the plan."""
-    free = (*_BESIDE, *(_CORPORA if name == "like" else ()))
-    for each in inspect.signature(train).parameters.values():
-        if each.name in values and each.name not in free and values[each.name] != each.default:
-            flags = each.annotation.__metadata__[0].param_decls or (f"--{each.name.replace('_', '-')}",)
+    allowed = (*_BESIDE, *(_CORPORA if name == "like" else ()))
+    for parameter in inspect.signature(train).parameters.values():
+        if parameter.name in values and parameter.name not in allowed and values[parameter.name] != parameter.default:
+            flags = parameter.annotation.__metadata__[0].param_decls or (f"--{parameter.name.replace('_', '-')}",)
             raise OptionError(f"found {flags[-1]} with --{name}, expected it in the plan")
 
 
@@ -247,7 +257,7 @@ class _Distillation(InPanels):
     settings = _described(_STUDENT_OPTIONS)
 
 
-@options.taking([each for each in _STUDENT_OPTIONS if each.has_flag], settings=SETTINGS)
+@options.taking([declaration for declaration in _STUDENT_OPTIONS if declaration.has_flag], settings=SETTINGS)
 @options.taking(_TEXT_OPTIONS)
 def distill(
     model: Annotated[str, argument("TEACHER", "A model of `tagweave train`, or hf:OWNER/NAME.")],
@@ -264,7 +274,7 @@ def distill(
     preset: Preset = None,
     setting: Setting = None,
     help_all: options.HelpAll = False,
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Train one fast model on what teachers believe of raw text.
 
@@ -276,19 +286,20 @@ def distill(
     from tagweave.front.distillation import distill as carry_out
     from tagweave.training.fit.recipe import learner_settings, template_texts
 
-    of_plan = options.given(others, _STUDENT_OPTIONS)
-    of_method: dict[str, Any] = {}
-    learner_texts = _set(setting, of_plan, of_method)
-    unsuitable = [*(of_plan.keys() - {each.name for each in _STUDENT_OPTIONS}), *of_method]
+    plan_values = options.chosen(option_values, _STUDENT_OPTIONS)
+    method_values: dict[str, Any] = {}
+    learner_texts = _add_settings(setting, plan_values, method_values)
+    unsuitable = [*(plan_values.keys() - {declaration.name for declaration in _STUDENT_OPTIONS}), *method_values]
     if unsuitable:
         raise OptionError(f"found --set {unsuitable[0]}, expected an option of students")
-    teachers, gold = [model, *(teacher or ())], with_corpus or []
+    teachers = [model, *(teacher or ())]
+    gold = with_corpus or []
     check_there(*texts, *gold, *((dev,) if dev else ()))
     _check_writable(output, None, [*teachers, *texts, *gold, dev])
-    of_plan["settings"] = learner_settings(of_plan.get("learner", Plan.learner), learner_texts)
+    plan_values["settings"] = learner_settings(plan_values.get("learner", Plan.learner), learner_texts)
     if preset:
-        of_plan["templates"] = template_texts("tag", preset, of_plan.get("templates", ()))
-    student = carry_out(teachers, texts, gold, dev, **options.given(others, _TEXT_OPTIONS), **of_plan)
+        plan_values["templates"] = template_texts("tag", preset, plan_values.get("templates", ()))
+    student = carry_out(teachers, texts, gold, dev, **options.chosen(option_values, _TEXT_OPTIONS), **plan_values)
     student.save(output)
     score = "" if student.score is None else f", dev {student.score:.4f}"
     say(f"{output}: a student of {len(teachers)} {'teachers' if teacher else 'teacher'}{score}")

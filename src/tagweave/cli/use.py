@@ -52,7 +52,7 @@ def tag(
     ] = None,
     output: options.Output = "-",
     threads: options.Threads = 1,
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Label text: a stream of any length in constant memory.
 
@@ -68,7 +68,8 @@ def tag(
     With --processes, many files are labelled: `tag MODEL in/*.txt.gz -o OUT/ --processes 8`. Every file becomes one of
     the same name in OUT; if the command is interrupted, the same command continues.
     """
-    settings, place = options.given(others, TO_LABEL), options.given(others, options.MANY_FILES)
+    settings = options.chosen(option_values, TO_LABEL)
+    place = options.chosen(option_values, options.MANY_FILES)
     if place:
         from tagweave.front.many_files import label_files
 
@@ -76,7 +77,8 @@ def tag(
         return
     from tagweave.front.loading import load_model
 
-    text, then = _single(inputs), settings.pop("then", [])
+    text = _single(inputs)
+    then = settings.pop("then", [])
     check_outputs([output], [model, text, *then])
     models = [load_model(path, threads) for path in then]
     load_model(model, threads).label_file(text, output, then=models, **settings)
@@ -89,14 +91,15 @@ def complete(
     inputs: Annotated[list[str], argument("INPUT[#LAYER]", "A corpus; - is standard input. Several with --processes.")],
     output: options.Output = "-",
     threads: options.Threads = 1,
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Fill in unknown and ambiguous labels of a corpus; known ones never change.
 
     The new labels are the most probable sequence that the annotation allows. The format stays the same, but
     text without labels becomes tagged or segmented text.
     """
-    settings, place = options.given(others, _TO_COMPLETE), options.given(others, options.MANY_FILES)
+    settings = options.chosen(option_values, _TO_COMPLETE)
+    place = options.chosen(option_values, options.MANY_FILES)
     if place:
         from tagweave.front.many_files import complete_files
 
@@ -120,7 +123,7 @@ def convert(
     output: options.Output = "-",
     to: Annotated[str | None, flag("G", "The guideline to convert to; default: the model's other one.")] = None,
     threads: options.Threads = 1,
-    **others: Any,
+    **option_values: Any,
 ) -> None:
     """Convert the labels of a corpus to another guideline.
 
@@ -134,7 +137,8 @@ def convert(
 
     A parser with a guide converts the trees of CoNLL-U.
     """
-    settings, place = options.given(others, TO_CONVERT), options.given(others, options.MANY_FILES)
+    settings = options.chosen(option_values, TO_CONVERT)
+    place = options.chosen(option_values, options.MANY_FILES)
     if place:
         from tagweave.front.many_files import convert_files
 

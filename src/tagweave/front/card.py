@@ -50,7 +50,8 @@ class Scored:
 
 def score_on(model: str, argument: str, threads: int = 1) -> Scored:
     """Measure a model on the corpus `[GUIDELINE=]PATH[#LAYER]`. Raises as `load_model`, `load` and `evaluate`."""
-    loaded, gold = load_model(model, threads), load(argument)
+    loaded = load_model(model, threads)
+    gold = load(argument)
     loaded.relabelled(gold.with_sentences(gold.sentences[:1]))  # what the first use compiles or makes is not speed
     begin = time.perf_counter()
     output = loaded.relabelled(gold)
@@ -58,7 +59,7 @@ def score_on(model: str, argument: str, threads: int = 1) -> Scored:
     measures = evaluate(gold, {"model": output}).systems["model"].measures()
     if not measures:
         raise CorpusError("nothing to score", "a corpus with annotation", gold.path)
-    metrics = {name: (each.score, *interval(each)) for name, each in measures.items()}
+    metrics = {name: (measure.score, *interval(measure)) for name, measure in measures.items()}
     return Scored(gold.path, len(gold), metrics, gold.tokens() / seconds, threads)
 
 
@@ -130,7 +131,7 @@ def _front_matter(
     values |= {"pipeline_tag": PIPELINES[task]} if task in PIPELINES else {}
     if scored:
         values["model-index"] = [
-            {"name": title, "results": [each.result(PIPELINES.get(task, task)) for each in scored]}
+            {"name": title, "results": [scores.result(PIPELINES.get(task, task)) for scores in scored]}
         ]
     yield "---"
     yield from (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
@@ -148,22 +149,22 @@ def _summary(about: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(sizes, Mapping):
         yield f"| weights | {', '.join(f'{cell(name)}: {size:,}' for name, size in sizes.items())} |"
     for guideline, names in about["labels"].items():
-        shown = " ".join(f"`{cell(each)}`" for each in names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
+        shown = " ".join(f"`{cell(name)}`" for name in names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
         yield f"| {len(names)} labels of {cell(guideline)} | {shown} |"
 
 
 def _data(about: Mapping[str, Any]) -> Iterator[str]:
     plan = about["about"].get("plan", {})
-    corpora = [*((each, "training") for each in (*plan.get("target", ()), *plan.get("sources", ())))]
+    corpora = [*((reference, "training") for reference in (*plan.get("target", ()), *plan.get("sources", ())))]
     corpora += [(plan["dev"], "development")] if plan.get("dev") else []
     if not corpora:
         yield f"{UNKNOWN.capitalize()}: the model has no plan."
         return
     yield "| file | for | guideline | sentences | sha256 |"
     yield "| --- | --- | --- | ---: | --- |"
-    for each, purpose in corpora:
-        size = UNKNOWN if each["size"] is None else f"{each['size']:,}"
-        row = (each["path"], purpose, each["guideline"] or "", size, each["sha256"])
+    for reference, purpose in corpora:
+        size = UNKNOWN if reference["size"] is None else f"{reference['size']:,}"
+        row = (reference["path"], purpose, reference["guideline"] or "", size, reference["sha256"])
         yield f"| {' | '.join(cell(str(value)) for value in row)} |"
 
 
@@ -181,10 +182,10 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
         return
     yield "| corpus | sentences | metric | score | 95 % interval | tokens a second |"
     yield "| --- | ---: | --- | ---: | --- | ---: |"
-    for each in scored:
-        for metric, (value, low, high) in each.metrics.items():
-            numbers = f"{100 * value:.2f} | {100 * low:.2f} to {100 * high:.2f} | {each.speed:,.0f}"
-            yield f"| {cell(short_name(each.corpus))} | {each.sentences:,} | {metric} | {numbers} |"
+    for scores in scored:
+        for metric, (value, low, high) in scores.metrics.items():
+            numbers = f"{100 * value:.2f} | {100 * low:.2f} to {100 * high:.2f} | {scores.speed:,.0f}"
+            yield f"| {cell(short_name(scores.corpus))} | {scores.sentences:,} | {metric} | {numbers} |"
     yield ""
     threads = scored[0].threads
     yield (
@@ -234,7 +235,7 @@ def push(model: str | PathLike[str], name: str, card: str, private: bool = False
         files = {MODEL: fspath(model), CARD: card.encode()}
         commit = api.create_commit(
             target.repository,
-            [hub.CommitOperationAdd(each, content) for each, content in files.items()],
+            [hub.CommitOperationAdd(file, content) for file, content in files.items()],
             commit_message=f"A model of tagweave {__version__}",
             revision=target.revision,
         )
@@ -261,5 +262,5 @@ def pull(name: str, output: str | PathLike[str]) -> None:
     """
     path = fetched(hub_name(name))
     check_model(path)
-    with whole_file(fspath(output)) as part:
-        shutil.copyfile(path, part)
+    with whole_file(fspath(output)) as file:
+        shutil.copyfile(path, file)

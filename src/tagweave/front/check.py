@@ -97,7 +97,9 @@ class Checked:
 
     def _in_context(self, suspect: Suspect) -> tuple[str, str, str]:
         """Return the text before a suspect, its own, and that after it."""
-        forms, start, stop = self.found.sentences[suspect.sentence].forms, suspect.start, suspect.stop
+        forms = self.found.sentences[suspect.sentence].forms
+        start = suspect.start
+        stop = suspect.stop
         before, marked, after = map(self._between.join, (forms[:start], forms[start:stop], forms[stop:]))
         return before, marked, after
 
@@ -191,8 +193,8 @@ class Checked:
         return picture(self._content(min(_SHOWN, len(self.suspects()))))
 
     def __str__(self) -> str:
-        listed, every = len(self.suspects()), len(self.found.suspects)
-        return f"{self.corpus.path or 'corpus'}: {listed:,} of {every:,} have a suspicion of {LEAST} or more"
+        listed, total = len(self.suspects()), len(self.found.suspects)
+        return f"{self.corpus.path or 'corpus'}: {listed:,} of {total:,} have a suspicion of {LEAST} or more"
 
 
 def tab_separated(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

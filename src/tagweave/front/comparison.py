@@ -56,8 +56,10 @@ def evaluate_files(
         from tagweave.front.loading import load_model  # files without models need no kernels
 
     gold_corpus = read(gold)
-    outputs = {each: load_model(each) if each in models else read(each, gold_corpus.layer) for each in systems}
-    is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
+    outputs = {
+        system: load_model(system) if system in models else read(system, gold_corpus.layer) for system in systems
+    }
+    is_named = layer is not None or any(parse_argument(argument).layer for argument in (gold, *systems))
     corpus = load(training, format) if training else None
     report = evaluate(gold_corpus, outputs, all_layers=not is_named and not models, training=corpus, **options)
     if reliability and isinstance(report, Report):

@@ -38,10 +38,14 @@ def load(
         raise TypeError(f"found {kind_of(argument)}, expected the path of a corpus; tw.Corpus takes {ACCEPTED}")
     text = fspath(argument)
     corpus = exports.load(text, format).covering(covers)
-    own = corpus.guideline
-    if files.parse_argument(text).layer is None or corpus.unit != "word" or any(own in each.heads for each in corpus):
+    guideline = corpus.guideline
+    if (
+        files.parse_argument(text).layer is None
+        or corpus.unit != "word"
+        or any(guideline in sentence.heads for sentence in corpus)
+    ):
         return corpus
-    return corpus.map(lambda sentence: sentence.with_layers_of([own]))
+    return corpus.map(lambda sentence: sentence.with_layers_of([guideline]))
 
 
 def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -> None:  # noqa: A002
@@ -57,18 +61,18 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
     files.save(corpus, fspath(path), format)
 
 
-def corpus_of(given: Given) -> Corpus:
+def corpus_of(data: Given) -> Corpus:
     """Return a corpus as it is, read from a file, or made of sentences in Python.
 
     Raises TypeError for anything else, and as `load`.
     """
-    if isinstance(given, Corpus):
-        return given
-    if isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given):
-        return load(given)
-    return Corpus(given)  # type: ignore[arg-type]  # it takes more than it has
+    if isinstance(data, Corpus):
+        return data
+    if isinstance(data, PathLike) or (isinstance(data, str) and "\n" not in data):
+        return load(data)
+    return Corpus(data)  # type: ignore[arg-type]  # it takes more than it has
 
 
 def paths(files: str | PathLike[str] | Iterable[str | PathLike[str]]) -> tuple[str, ...]:
     """The paths of one file or several."""
-    return (fspath(files),) if isinstance(files, (str, PathLike)) else tuple(fspath(each) for each in files)
+    return (fspath(files),) if isinstance(files, (str, PathLike)) else tuple(fspath(file) for file in files)

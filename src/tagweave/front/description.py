@@ -43,7 +43,9 @@ def warnings_beside(descriptions: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield a warning if corpora lack types of spans that others of their guideline often have."""
     from tagweave.training.inspection import SpanCounts, uncovered_types
 
-    yield from uncovered_types([SpanCounts.described(each) for each in descriptions if each["kind"] == "corpus"])
+    yield from uncovered_types(
+        [SpanCounts.described(description) for description in descriptions if description["kind"] == "corpus"]
+    )
 
 
 def is_model(path: str) -> bool:
@@ -67,13 +69,13 @@ def describe_model(path: str) -> dict[str, Any]:
         "task": description["task"],
         "coding": description["coding"],
         "version": description["version"],
-        **_OF_KIND[description["kind"]](description),
+        **_FACTS_OF_KIND[description["kind"]](description),
         "about": description["about"],
         "bytes": Path(model_file(path)).stat().st_size,
     }
 
 
-def _of_chain(description: dict[str, Any]) -> dict[str, Any]:
+def _chain_facts(description: dict[str, Any]) -> dict[str, Any]:
     *sides, joint = description["space"]["views"]
     weighted = zip([*sides, joint], description.get("weighted") or [True] * (len(sides) + 1), strict=True)
     guide, taggers = description["encoder"].get("guide"), description["encoder"].get("taggers", [])
@@ -87,7 +89,7 @@ def _of_chain(description: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of_tree(description: dict[str, Any]) -> dict[str, Any]:
+def _tree_facts(description: dict[str, Any]) -> dict[str, Any]:
     return {
         "labels": {description["guideline"]: description.get("relations", [])},
         "bundles": None,
@@ -98,20 +100,20 @@ def _of_tree(description: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {CHAIN: _of_chain, TREE: _of_tree}
+_FACTS_OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {CHAIN: _chain_facts, TREE: _tree_facts}
 """The descriptions specific to each kind of model."""
 
 
 def describe_corpus(corpus: Corpus) -> dict[str, Any]:
     """Count known, ambiguous and unknown positions in each layer of a corpus; `covered` lists the annotated labels."""
     numbers = corpus_counts(corpus)
-    named = {name for sentence in corpus for name in sentence.covered or ()}
+    covered_names = {name for sentence in corpus for name in sentence.covered or ()}
     return {
         "file": corpus.path,
         "kind": "corpus",
         "guideline": corpus.guideline,
         "unit": corpus.unit,
-        "covered": sorted(named) if named else corpus.covered,
+        "covered": sorted(covered_names) if covered_names else corpus.covered,
         "sentences": numbers.sentences,
         "tokens": numbers.tokens,
         "forms": numbers.forms,
@@ -135,7 +137,8 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
 def calibration_line(facts: Mapping[str, Any]) -> str:
     """Say what probabilities were calibrated on, and what that changed there."""
     name = facts.get("file") or "the development data"
-    errors, maps = [_errors(facts, f"{facts.get('tokens', 0):,} tokens")], [f"temperature {facts['temperature']:g}"]
+    errors = [_errors(facts, f"{facts.get('tokens', 0):,} tokens")]
+    maps = [f"temperature {facts['temperature']:g}"]
     if spans := facts.get("spans"):
         errors.append(_errors(spans, f"{spans.get('count', 0):,} spans as wholes"))
         if "slope" in spans:
@@ -169,14 +172,14 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     if tokens := about.get("tokens"):
         yield f"  raw text is cut into tokens as in training: {Tokenization.from_json(tokens)}"
     plan = about.get("plan", {})
-    of_method = plan.get("options", {})
+    method_options = plan.get("options", {})
     for corpus in (*plan.get("target", ()), *plan.get("sources", ())):
         yield (f"  trained on {corpus['path']}: {corpus['size']:,} sentences, sha256 {corpus['sha256'][:12]}")
     for task, step in about.get("steps", {}).items():
         score = "" if step["dev_score"] is None else f", dev score {step['dev_score']:.4f}"
         yield f"  step {task}: method {step['method']}, {step['iterations']} iterations{score}"
     for entry in about.get("rounds", ()):
-        way = "filtered" if of_method.get("filter") else f"predict-self {entry['predict_self']:g}"
+        way = "filtered" if method_options.get("filter") else f"predict-self {entry['predict_self']:g}"
         yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")
     if "dev_scores" in about:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
@@ -194,7 +197,7 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     facts += [f"method {plan['method']}"] if plan else []
     facts += [f"encoder {encoder}"] if (encoder := plan.get("encoder", "features")) != "features" else []
     facts += [f"round {about['round']}"] if "round" in about else []
-    facts += [f"{rounds} rounds"] if "round" not in about and (rounds := of_method.get("rounds", 1)) > 1 else []
-    facts += [f"mapping {' '.join(mapping)}"] if (mapping := of_method.get("mapping")) else []
+    facts += [f"{rounds} rounds"] if "round" not in about and (rounds := method_options.get("rounds", 1)) > 1 else []
+    facts += [f"mapping {' '.join(mapping)}"] if (mapping := method_options.get("mapping")) else []
     facts += [f"share of the guided tagger {about['guided']:g}"] if "guided" in about else []
     yield (f"  {', '.join(facts)}")

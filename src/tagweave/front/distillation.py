@@ -30,7 +30,7 @@ from tagweave.options import taking
 from tagweave.streams import Tell, say
 from tagweave.streams.inputs import Input
 from tagweave.training.cascades.incomplete import with_tables
-from tagweave.training.plan import LOOKUPS, OF_STUDENT
+from tagweave.training.plan import LOOKUPS, STUDENT_OPTIONS
 
 if TYPE_CHECKING:
     from tagweave.models.chain_predictor import ChainPredictor, Floats
@@ -39,7 +39,7 @@ Teacher = Model | str | PathLike[str]
 _LEAST = 0.01  # smaller probabilities are left out: few tokens have more than two labels then
 
 
-@taking(OF_STUDENT)
+@taking(STUDENT_OPTIONS)
 def distill(
     teachers: Teacher | Sequence[Teacher],
     text: Given | Sequence[Given],
@@ -72,7 +72,7 @@ def distill(
         StreamError: a teacher that is a parser.
         CorpusError, OSError: a text that cannot be read.
     """
-    check_names("tw.distill", options, [*(each.name for each in OF_STUDENT), "callback", "cancel"])
+    check_names("tw.distill", options, [*(option.name for option in STUDENT_OPTIONS), "callback", "cancel"])
     models = _loaded(teachers)
     first = models[0].chain
     coding = "IOB2" if first.coding == "IOB1" else first.coding  # IOB1 has no numbers of candidates
@@ -150,7 +150,8 @@ def _named(corpus: Corpus | str, model: Model) -> Corpus | str:
         guideline = corpus.guideline if corpus.guideline in model.guidelines else tagger.guideline
         names = {corpus.guideline: guideline}
         return replace(corpus.map(lambda s: s.with_layers_of(names).renamed(names)), guideline=guideline)
-    argument, source = parse_argument(corpus), Input(corpus)
+    argument = parse_argument(corpus)
+    source = Input(corpus)
     if argument.guideline is not None or argument.layer is not None:
         return corpus
     layer = source.layer((tagger.guideline,), tagger.model.layers(tagger.guideline))
@@ -160,5 +161,9 @@ def _named(corpus: Corpus | str, model: Model) -> Corpus | str:
 def _templates(model: Model) -> tuple[str, ...]:
     """Return the templates of a model without what it looks up in files; () without a plan."""
     parsed = [Templates((text,)) for text in (model.plan.templates if "plan" in model.about else ())]
-    looking = [each for each in parsed if each.lexicon_columns or each.gazetteer_columns or each.cluster_columns]
-    return tuple(text for each in parsed if each not in looking for text in each.texts)
+    with_lookups = [
+        templates
+        for templates in parsed
+        if templates.lexicon_columns or templates.gazetteer_columns or templates.cluster_columns
+    ]
+    return tuple(text for templates in parsed if templates not in with_lookups for text in templates.texts)

@@ -82,7 +82,7 @@ def evaluate(
         return report
     from tagweave.evaluation.calibration import calibrations  # files without models need none
 
-    by_model = {n: calibrations(model.trained, gold, outputs[n], model.threads) for n, model in models.items()}
+    by_model = {name: calibrations(model.trained, gold, outputs[name], model.threads) for name, model in models.items()}
     return replace(report, calibrations={name: kinds for name, kinds in by_model.items() if kinds})
 
 

@@ -20,7 +20,7 @@ from tagweave.exchange.sentences import documents as documents_in
 from tagweave.exchange.tokens import of_words, tokenizer
 from tagweave.front.corpora import corpus_of, save
 from tagweave.front.loading import load_model
-from tagweave.front.options import OF_DOCUMENTS, DocumentOptions, options_of
+from tagweave.front.options import DOCUMENT_OPTIONS, DocumentOptions, options_of
 from tagweave.front.taggers import Segmenter
 from tagweave.options import taking
 from tagweave.streams import say
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tagweave.exchange.tokens import Tokenizer
 
 
-@taking(OF_DOCUMENTS)
+@taking(DOCUMENT_OPTIONS)
 def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str], None] = say, **options: Any) -> Corpus:
     """The corpus of spans in files that an annotation tool exported: a sentence a line, a layer for each annotator.
 
@@ -50,21 +50,25 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
-    how = options_of(DocumentOptions, "tw.read_documents", options)
+    settings = options_of(DocumentOptions, "tw.read_documents", options)
     for path in paths if tool in NAMES else ():
         check_tool(tool, fspath(path))
     notes = Notes()
     if tool in TOKEN_TOOLS:
-        for each in OF_DOCUMENTS:
-            if (value := getattr(how, each.name)) != each.default:
-                found = f"found {each.name} {value}"
-                raise ExchangeError(f"{found}, expected none: the files of {tool} have tokens and labels")
+        for declaration in DOCUMENT_OPTIONS:
+            if (value := getattr(settings, declaration.name)) != declaration.default:
+                problem = f"found {declaration.name} {value}"
+                raise ExchangeError(f"{problem}, expected none: the files of {tool} have tokens and labels")
         return _read_tokens(TOKEN_TOOLS[tool], paths, notes, tell)
     documents, memory = documents_of(named(tool), [fspath(path) for path in paths], notes)
     read = tuple(
-        memory.sentences(sentences(documents, _tokenizer(how.tokens), how.misaligned, how.unmarked, notes, how.task))
+        memory.sentences(
+            sentences(
+                documents, _tokenizer(settings.tokens), settings.misaligned, settings.unmarked, notes, settings.task
+            )
+        )
     )
-    for line in notes.lines(how.misaligned, how.unmarked, how.task):
+    for line in notes.lines(settings.misaligned, settings.unmarked, settings.task):
         tell(line)
     names = [name for sentence in read[-1:] for name in sentence.layers]
     return Corpus(read, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
@@ -78,11 +82,11 @@ def _read_tokens(
     def leave_out(what: str) -> None:
         notes.left_out[what] += 1
 
-    found = (sentence for path in paths for sentence in tool.read(fspath(path), leave_out))
-    kept = known_layers([*Memory([fspath(path) for path in paths]).sentences(found)])
+    read = (sentence for path in paths for sentence in tool.read(fspath(path), leave_out))
+    kept = known_layers([*Memory([fspath(path) for path in paths]).sentences(read)])
     for line in notes.lines():
         tell(line)
-    names = [name for each in kept[:1] for name in (*each.heads, *each.layers)]
+    names = [name for sentence in kept[:1] for name in (*sentence.heads, *sentence.layers)]
     return Corpus(kept, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
 
 
@@ -120,7 +124,10 @@ def lost_layers(corpus: Corpus, form: Format | None) -> list[str]:
         return []
     layers = dict.fromkeys(name for sentence in corpus for name in sentence.layers)
     labels = [] if form.names_layers else [name for name in layers if name not in (*form.layers, corpus.guideline)]
-    return [*labels, *({"head"} & {name for each in corpus for name in each.heads} if form.heads is None else ())]
+    return [
+        *labels,
+        *({"head"} & {name for sentence in corpus for name in sentence.heads} if form.heads is None else ()),
+    ]
 
 
 def write_documents(
@@ -150,19 +157,20 @@ def write_documents(
     if task not in ("spans", "tags"):
         raise ExchangeError(f"found `task={task}`, expected spans, tags")
     corpus = corpus_of(corpus)
-    there = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
-    names = tuple(layers) or (tuple(there) if tool in TOKEN_TOOLS else (corpus.guideline,))
-    if missing := [name for name in names if name not in there]:
-        raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(there)}", corpus.path)
+    present = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
+    names = tuple(layers) or (tuple(present) if tool in TOKEN_TOOLS else (corpus.guideline,))
+    if missing := [name for name in names if name not in present]:
+        raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(present)}", corpus.path)
     if tool in TOKEN_TOOLS:
         with written_bytes(fspath(path)) as stream:
             TOKEN_TOOLS[tool].write(corpus.sentences, stream, names, fspath(path))
         return len(corpus)
     kept = corpus if texts is None else placed(corpus, texts)
-    found, form = list(documents_in(kept, names, cast("Task", task))), named(tool)
-    for each in found if not form.rejections else ():
-        if any(mark.rejected for marks in each.marks.values() for mark in marks or ()):
-            raise each.error("rejected spans", f"none: {tool} has no place for them, prodigy and spacy do")
+    documents = list(documents_in(kept, names, cast("Task", task)))
+    form = named(tool)
+    for document in documents if not form.rejections else ():
+        if any(mark.rejected for marks in document.marks.values() for mark in marks or ()):
+            raise document.error("rejected spans", f"none: {tool} has no place for them, prodigy and spacy do")
     with (written_bytes if form.binary else written)(fspath(path)) as stream:
-        form.write(found, stream)
-    return len(found)
+        form.write(documents, stream)
+    return len(documents)

@@ -88,7 +88,7 @@ def harvest_lexicon(
     Raises:
         ValueError, TypeError: no lexicon, or a wrong or unknown option.
     """
-    if not words or any(isinstance(each, str) for each in words):
+    if not words or any(isinstance(word_list, str) for word_list in words):
         raise ValueError("found no list of words, expected one or several: harvest_lexicon(lines, words)")
     settings = options_of(LexiconOptions, "tw.harvest_lexicon", options)
     harvest = LexiconHarvest(lexicon_matcher(map(lexicon.parse, words), settings), settings.every)
@@ -146,10 +146,10 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
     """
     settings = options_of(MarkupOptions, "tw.harvest_markup", options)
     files = page_files(pages, settings.format)
-    found = _selection(settings).of(_marked(_markup_harvest(settings), settings, files))
+    sentences = _selection(settings).of(_marked(_markup_harvest(settings), settings, files))
     if settings.words:
-        return _corpus(found, TAGS if guideline is None else guideline, TAGS, "word")
-    return _corpus(found, SEGMENTATION if guideline is None else guideline)
+        return _corpus(sentences, TAGS if guideline is None else guideline, TAGS, "word")
+    return _corpus(sentences, SEGMENTATION if guideline is None else guideline)
 
 
 @taking(_MARKUP)
@@ -167,7 +167,8 @@ def harvest_markup_files(
     """
     settings = options_of(MarkupOptions, "tw.harvest_markup_files", options)
     selection = _selection(settings, paths(pages))
-    files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
+    files = page_files(pages, settings.format)
+    harvest = _markup_harvest(settings)
     marked = _marked(harvest, settings, progress(files, "pages"))
     written = write_partial(selection.of(marked), output, settings.words)
     of_two = 0 if isinstance(harvest, WordMarkupHarvest) else harvest.spans_of_two
@@ -206,14 +207,14 @@ def _corpus(
     sentences: Iterable[Sentence], guideline: str, layer: str = SEGMENTATION, unit: Unit = "character"
 ) -> Corpus:
     """Give the layer of the sentences the name of the guideline, as if they were loaded from a file."""
-    return Corpus(tuple(each.renamed({layer: guideline}) for each in sentences), guideline, unit)
+    return Corpus(tuple(sentence.renamed({layer: guideline}) for sentence in sentences), guideline, unit)
 
 
 def write_partial(sentences: Iterable[Sentence], output: File, words: bool = False) -> int:
     """Write sentences in KyTea's format, or words as columns, and return their number."""
     numbers = count()
     with written(fspath(output)) as stream:
-        (columns if words else kytea).write((each for each, _ in zip(sentences, numbers, strict=False)), stream)
+        (columns if words else kytea).write((sentence for sentence, _ in zip(sentences, numbers, strict=False)), stream)
     return next(numbers)
 
 
@@ -248,15 +249,17 @@ def harvest_gazetteer(
         ValueError, TypeError: no gazetteer, a corpus of characters, or a wrong or unknown option.
         CorpusError, OSError: an entry or a file of `stop` that cannot be read.
     """
-    if not entries or any(isinstance(each, str) for each in entries):
+    if not entries or any(isinstance(entry_list, str) for entry_list in entries):
         raise ValueError("found no list of entries, expected one or several: harvest_gazetteer(text, entries)")
     if isinstance(text, Corpus) and text.unit == "character":
         raise ValueError("found a corpus of characters, expected words: phrases are of words")
     settings = options_of(GazetteerOptions, "tw.harvest_gazetteer", options)
-    harvest = _harvest(gazetteer.joined([gazetteer.parse(lines_of(each)) for each in entries]), settings, guideline)
+    harvest = _harvest(
+        gazetteer.joined([gazetteer.parse(lines_of(entry_list)) for entry_list in entries]), settings, guideline
+    )
     sentences = text.sentences if isinstance(text, Corpus) else tokenised(lines_of(text))
-    found = tuple(harvest.of(sentences))
-    return Corpus(found, guideline, "word", harvest.covered)
+    marked = tuple(harvest.of(sentences))
+    return Corpus(marked, guideline, "word", harvest.covered)
 
 
 @taking(_GAZETTEER)
@@ -294,7 +297,7 @@ def harvest_gazetteer_files(
                     cast("TextIO", stream).buffer.write(block)
         else:
             read_texts = (progress(load.iterate(path, settings.format), f"sentences of {path}") for path in texts)
-            columns.write((found for each in read_texts for found in harvest.of(each)), stream, LAYER)
+            columns.write((marked for text in read_texts for marked in harvest.of(text)), stream, LAYER)
 
     with written(fspath(output)) as stream:
         if settings.elsewhere != "O-for-others":
@@ -313,9 +316,9 @@ def _check_read_once(*paths: str) -> None:
         raise HarvestError("found - several times, expected it once: standard input is read once")
 
 
-def format_of(path: str, given: str | None = None) -> str:
+def format_of(path: str, format_name: str | None = None) -> str:
     """Choose the format of an input: as given, by its name, or as its rows and labels look; all else is raw text."""
-    form = chosen_format(given, path)
+    form = chosen_format(format_name, path)
     if form is None:
         form = None if path == STANDARD_STREAM else load.stream(path).format
         if form is None or not form.layers:  # words between blanks may be raw text as well
@@ -349,7 +352,7 @@ def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
         expected = "sentences: lines of words between blanks, or lists of words"
         raise TypeError(f"found {kind_of(sentences)}, expected {expected}")
-    words = (split_blanks(each) if isinstance(each, str) else each for each in sentences)
+    words = (split_blanks(sentence) if isinstance(sentence, str) else sentence for sentence in sentences)
     return cluster_words(words, settings.classes, settings.minimum_count)
 
 
@@ -373,7 +376,8 @@ def harvest_clusters_files(
         HarvestError, TypeError: a wrong or unknown option, or standard input named twice.
         CorpusError, OSError: a file cannot be read or written, or has characters for tokens; fewer than two words.
     """
-    settings, texts = options_of(ClusterOptions, "tw.harvest_clusters_files", options), paths(raw)
+    settings = options_of(ClusterOptions, "tw.harvest_clusters_files", options)
+    texts = paths(raw)
     _check_read_once(*texts)
     sentences = (words for path in texts for words in progress(_words(path, format), f"sentences of {path}"))
     clusters = cluster_words(sentences, settings.classes, settings.minimum_count, progress)
@@ -386,7 +390,7 @@ def _words(path: str, format: str | None) -> Iterator[Sequence[str]]:  # noqa: A
     """The words of every sentence of a file."""
     file = load.stream(path, format)
     if file.format.unit == "character":
-        found = f"{file.format.name} text, characters"
-        raise CorpusError(found, "words (`format=segmented`: text with blanks between words)", path)
+        problem = f"{file.format.name} text, characters"
+        raise CorpusError(problem, "words (`format=segmented`: text with blanks between words)", path)
     for sentence in file.sentences:
         yield sentence.forms

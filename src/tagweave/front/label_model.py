@@ -67,7 +67,7 @@ def of_texts(texts: Sequence[str], cut: CutLines) -> list[Tokenised]:
 
 def by_line(cut: Tokenizer) -> CutLines:
     """Let a tokenizer take many lines."""
-    return lambda several: list(map(cut, several))
+    return lambda texts: list(map(cut, texts))
 
 
 def cut_by(tokens: str | Tokenization) -> Callable[[str], Tokenised]:
@@ -104,15 +104,15 @@ class Item:
 
 def read(data: Any, cut: Cut) -> tuple[list[Item], bool]:
     """Return the argument, and whether it was several things. Anything else, such as a dict, is a TypeError."""
-    one = _one(data, cut)
-    if one is not None:
-        return [one], False
+    item = _single_item(data, cut)
+    if item is not None:
+        return [item], False
     if isinstance(data, (bytes, Mapping, Set)) or not isinstance(data, Iterable):
         raise TypeError(f"found {kind_of(data)}, expected {_ACCEPTED}")
-    several = list(data)
-    if several and all(isinstance(each, str) and not re.search(r"\s", each) for each in several):
-        return [_words(several)], False
-    return [_one(each, cut) or _words(each) for each in several], True
+    entries = list(data)
+    if entries and all(isinstance(entry, str) and not re.search(r"\s", entry) for entry in entries):
+        return [_words(entries)], False
+    return [_single_item(entry, cut) or _words(entry) for entry in entries], True
 
 
 def sentence_of(data: Any, cut: Cut) -> Sentence:
@@ -123,7 +123,7 @@ def sentence_of(data: Any, cut: Cut) -> Sentence:
     return sentences[0]
 
 
-def _one(data: Any, cut: Cut) -> Item | None:
+def _single_item(data: Any, cut: Cut) -> Item | None:
     """Return a single thing, or `None` for words and for several things."""
     if isinstance(data, Corpus):
         return Item("corpus", Tokenised(data.sentences), data)
@@ -133,7 +133,7 @@ def _one(data: Any, cut: Cut) -> Item | None:
         return Item("text", cut(data))
     if is_frame(data):
         return Item("frame", Tokenised(Corpus(data).sentences))
-    is_pair = isinstance(data, tuple) and len(data) == _PAIR and not any(isinstance(each, str) for each in data)
+    is_pair = isinstance(data, tuple) and len(data) == _PAIR and not any(isinstance(member, str) for member in data)
     return _words(data[0]) if is_pair else None
 
 
@@ -295,6 +295,7 @@ def _retag_suggested() -> Iterator[None]:
 
 def as_text(sentence: Sentence) -> str:
     """A line of words with their labels, `word/LABEL`."""
-    stream, [layer] = StringIO(), sentence.layers
+    stream = StringIO()
+    [layer] = sentence.layers
     write([sentence], stream, layer=layer)
     return stream.getvalue().rstrip("\n")

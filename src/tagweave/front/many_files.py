@@ -109,11 +109,11 @@ def _through_model(
     place, rest = _divided(options)
     if rest.get("review"):
         raise ManyFilesError("found `review` with many files, expected it without: it lists the tokens of one file")
-    models = tuple(model_file(fspath(each)) for each in (model, *paths(rest.pop("then", ()))))
+    models = tuple(model_file(fspath(path)) for path in (model, *paths(rest.pop("then", ()))))
     checked = {name: value for name, value in rest.items() if name != "to" or command != "convert"}
     (ConvertOptions if command == "convert" else LabelOptions)(**checked)
-    for each in models:
-        describe_model(each)  # a file that is no model is no fault of the inputs
+    for path in models:
+        describe_model(path)  # a file that is no model is no fault of the inputs
     return _carried_out(ModelWork(command, models, place.threads, rest), inputs, output, place, command == "convert")
 
 
@@ -126,7 +126,7 @@ def _carried_out(
 
 def _divided(options: Mapping[str, Any]) -> tuple[ManyFilesOptions, dict[str, Any]]:
     """Separate the options on where to work from all others."""
-    names = [each.name for each in fields(ManyFilesOptions)]
+    names = [field.name for field in fields(ManyFilesOptions)]
     place = {name: value for name, value in options.items() if name in names}
     return ManyFilesOptions(**place), {name: value for name, value in options.items() if name not in names}
 
@@ -147,7 +147,7 @@ class ModelWork:
         if self.command == "convert":
             model.convert_file(source, target, **self.options)
         else:
-            then = [_loaded(each, self.threads) for each in self.models[1:]]
+            then = [_loaded(path, self.threads) for path in self.models[1:]]
             work = model.complete_file if self.command == "complete" else model.label_file
             work(source, target, then=then, **self.options)
         return notes

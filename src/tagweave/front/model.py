@@ -200,8 +200,8 @@ class Model(ABC):
         if note:
             self.tell(note)
         self._write_converted(work, fspath(output), settings)
-        for each in work.notes():
-            self.tell(each)
+        for line in work.notes():
+            self.tell(line)
         return work.review
 
     @abstractmethod

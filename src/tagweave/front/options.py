@@ -31,18 +31,18 @@ def _one_line(text: str) -> str:
     return printable(" ".join(shortened(text, _LONGEST).split("\n")))
 
 
-def check_names(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+def check_names(function: str, passed: Iterable[str], options: Iterable[str]) -> None:
     """Raise TypeError, with the nearest option, unless a function has all the options that it was given."""
-    names = list(known)
-    for name in given:
-        if name not in names:
-            raise TypeError(f"{function}() has no option {name!r}, expected {one_of(name, names)}")
+    option_names = list(options)
+    for name in passed:
+        if name not in option_names:
+            raise TypeError(f"{function}() has no option {name!r}, expected {one_of(name, option_names)}")
 
 
-def options_of(kind: type[Options], function: str, given: Mapping[str, Any]) -> Options:
+def options_of(kind: type[Options], function: str, values: Mapping[str, Any]) -> Options:
     """Return the options of a function, which are the fields of a dataclass. Raises as `check_names`, and the class."""
-    check_names(function, given, [each.name for each in fields(kind)])  # type: ignore[arg-type]
-    return kind(**given)
+    check_names(function, values, [field.name for field in fields(kind)])  # type: ignore[arg-type]
+    return kind(**values)
 
 
 _FORMAT = "The format of the input, if its name or first lines do not imply it."
@@ -172,12 +172,12 @@ class DocumentOptions:
     task: Literal["spans", "tags"] = option("spans", "What marks are: spans, or labels of each of their tokens.")
 
     def __post_init__(self) -> None:
-        for each in OF_DOCUMENTS:
-            if (known := choices(each.kind)) and (value := getattr(self, each.name)) not in known:
-                raise ExchangeError(f"found `{each.name}={value}`, expected {', '.join(known)}")
+        for declaration in DOCUMENT_OPTIONS:
+            if (allowed := choices(declaration.kind)) and (value := getattr(self, declaration.name)) not in allowed:
+                raise ExchangeError(f"found `{declaration.name}={value}`, expected {', '.join(allowed)}")
 
 
-OF_DOCUMENTS = declared({"": DocumentOptions})
+DOCUMENT_OPTIONS = declared({"": DocumentOptions})
 TO_LABEL, TO_CONVERT = declared({"": LabelOptions}), declared({"": ConvertOptions})
 """The options of functions that label or convert files."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tagweave.streams.inputs import Input
     from tagweave.streams.stream import Stage
 
-_OF_LABELS = ("to", "probabilities", "best", "split_runs", "tokens")
+_LABEL_OPTIONS = ("to", "probabilities", "best", "split_runs", "tokens")
 """Options that parsers do not take."""
 
 
@@ -43,9 +43,10 @@ class Parser(Model):
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         corpus = corpus_of(corpus)
-        own, name = self.trained.guideline, corpus.guideline
+        guideline = self.trained.guideline
+        layer = corpus.guideline
         bare = (replace(sentence, heads={}) for sentence in corpus)
-        parsed = [replace(each, heads={name: each.heads[own]}) for each in self._sentences(bare)]
+        parsed = [replace(sentence, heads={layer: sentence.heads[guideline]}) for sentence in self._sentences(bare)]
         return corpus.with_sentences(parsed)
 
     def complete(self, corpus: Corpus) -> Corpus:
@@ -62,13 +63,13 @@ class Parser(Model):
 
     def _sentences(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         names = self.trained.inputs
-        return self._parser().parse(with_columns(each, names) for each in sentences)
+        return self._parser().parse(with_columns(sentence, names) for sentence in sentences)
 
     def _parser(self, non_projective: bool = False) -> TreePredictor:
         return TreePredictor(self.trained, self.threads, False if non_projective else None)
 
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
-        check_for_labels(**{name: getattr(options, name) for name in _OF_LABELS})
+        check_for_labels(**{name: getattr(options, name) for name in _LABEL_OPTIONS})
         parser = self._parser(options.non_projective)
         parsed = parsed_file(parser, self.name, input, options.format, options.retag, self.tell)
         options.in_turn(parsed).write(output, options.output_format)

@@ -145,7 +145,7 @@ def aggregate(
         loaded = SourceCorpus(files, tuple(names))
     else:
         selection = sources if isinstance(sources, str | None) else ",".join(sources)
-        loaded = load_sources([fspath(each) for each in paths], selection, format=format)
+        loaded = load_sources([fspath(path) for path in paths], selection, format=format)
     corpus = in_iob2(loaded.corpus, loaded.sources)
     answers = Answers.of_sentences(corpus, loaded.sources)
     gold = None if dev is None else _gold(corpus_of(dev), corpus)
@@ -158,7 +158,7 @@ def aggregate(
 
     best, scores = _best(gold, {name: labelled(name, hard=True) for name in tried}) if gold else (tried[0], {})
     doubt = "" if best == "majority" or known else _note(answers, best)
-    note = "; ".join(each for each in (*loaded.notes, *loaded.lacking, doubt, _kinds(answers)) if each)
+    note = "; ".join(note_line for note_line in (*loaded.notes, *loaded.lacking, doubt, _kinds(answers)) if note_line)
     return Aggregated(labelled(best, hard), results[best], answers.sentence_ptr, best, scores, note)
 
 
@@ -246,11 +246,16 @@ def describe_sources(files: Sequence[str], selection: str, format: str | None = 
         selection: which columns are sources, as for `tagweave.sources.layers.load_sources`, which raises.
         format: the format of all files.
     """
-    found = load_sources(files, selection, format=format)
-    for line in (*found.notes, *found.lacking):
+    source_corpus = load_sources(files, selection, format=format)
+    for line in (*source_corpus.notes, *source_corpus.lacking):
         say(line)
-    about = {"files": list(files), "kind": "sources", "unit": found.corpus.unit, "sentences": len(found.corpus)}
-    return about | compare_sources(found.corpus, found.sources)
+    about = {
+        "files": list(files),
+        "kind": "sources",
+        "unit": source_corpus.corpus.unit,
+        "sentences": len(source_corpus.corpus),
+    }
+    return about | compare_sources(source_corpus.corpus, source_corpus.sources)
 
 
 def compare_sources(corpus: Corpus, sources: str | Sequence[str], gold: str | None = None) -> dict[str, Any]:
@@ -269,21 +274,22 @@ def compare_sources(corpus: Corpus, sources: str | Sequence[str], gold: str | No
     Raises:
         CorpusError: no source says anything, or gold labels of spans follow no scheme.
     """
-    corpus, sources = corpus_of(corpus), sources.split(",") if isinstance(sources, str) else sources
+    corpus = corpus_of(corpus)
+    sources = sources.split(",") if isinstance(sources, str) else sources
     if not any(any(sentence.layers.get(name, ())) for sentence in corpus for name in sources):
         raise CorpusError(f"no label in the layers {', '.join(sources)}", "some", corpus.path)
     numbers = agreement(Answers.of_sentences(corpus, sources))
-    scores = {name: asdict(each) for name, each in source_scores(corpus, sources, gold).items()} if gold else {}
+    scores = {name: asdict(score) for name, score in source_scores(corpus, sources, gold).items()} if gold else {}
     return {
         "tokens": numbers.positions,
         "all": asdict(numbers.everything),
         "sources": {
-            name: {**asdict(each), **scores.get(name, {}), "labels": _ordered(numbers.counts[name])}
-            for name, each in numbers.sources.items()
+            name: {**asdict(counts), **scores.get(name, {}), "labels": _ordered(numbers.counts[name])}
+            for name, counts in numbers.sources.items()
         },
         "labels": {
-            name: {**asdict(each), "sources": _ordered({k: n[name] for k, n in numbers.counts.items()})}
-            for name, each in numbers.labels.items()
+            name: {**asdict(counts), "sources": _ordered({k: n[name] for k, n in numbers.counts.items()})}
+            for name, counts in numbers.labels.items()
         },
     }
 
@@ -315,7 +321,7 @@ def apply_functions(
         FunctionError: a function that cannot be read, fails, or has a name that is in use.
         CorpusError, OSError: a file of a function cannot be read, or does not fit the text.
     """
-    called = [function for each in functions for function in _functions(each)]
+    called = [function for function_or_file in functions for function in _functions(function_or_file)]
     return function_calls(corpus_of(corpus), called, processes, progress or (lambda done, total: None), tell)
 
 
@@ -384,16 +390,16 @@ def write_comparison(comparison: Mapping[str, Any], path: str) -> None:
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
     """Return the layer to compare labels of functions with: that which all of them learned, or the corpus's own."""
     names = [*corpus[0].layers] if len(corpus) else []
-    called = [function for each in functions for function in _functions(each)]
-    layers = {each.layer_in(names) if isinstance(each, TagweaveModel) else None for each in called}
+    called = [function for function_or_file in functions for function in _functions(function_or_file)]
+    layers = {function.layer_in(names) if isinstance(function, TagweaveModel) else None for function in called}
     return (layers.pop() if len(layers) == 1 else None) or corpus.guideline
 
 
-def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:
-    if isinstance(given, str | PathLike):
-        return read_functions(fspath(given))
-    if not callable(given):
+def _functions(function: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:
+    if isinstance(function, str | PathLike):
+        return read_functions(fspath(function))
+    if not callable(function):
         raise TypeError(
-            f"found {kind_of(given)}, expected a function over a sentence, or the path of a file of functions"
+            f"found {kind_of(function)}, expected a function over a sentence, or the path of a file of functions"
         )
-    return [given if isinstance(given, PythonFunction) else labelling_function(given)]
+    return [function if isinstance(function, PythonFunction) else labelling_function(function)]

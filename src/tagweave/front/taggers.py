@@ -68,7 +68,8 @@ def label_probabilities(tagger: ChainPredictor, sentence: Sentence, table: Any) 
 
 def in_text(text: Tokenised, spans: Sequence[TaggedSpans]) -> list[LabelledSpan]:
     """Return spans of sentences as spans of the text, with characters if it has them."""
-    in_order, before = list[LabelledSpan](), 0
+    in_order: list[LabelledSpan] = []
+    before = 0
     for at, tagged in enumerate(spans):
         for first, last, label, number in tagged:
             start = end = None
@@ -215,7 +216,7 @@ class Segmenter(LabelModel):
             return "\n".join(as_text(sentence) for sentence in self.words(text_lines(data)))
         if isinstance(data, (Mapping, Set, Sentence, Corpus)) or not isinstance(data, Iterable):
             raise TypeError(f"found {kind_of(data)}, expected a text or several: the model finds the words itself")
-        return [self.tag(each) for each in data]
+        return [self.tag(text) for text in data]
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         corpus = corpus_of(corpus)
@@ -233,7 +234,8 @@ class Segmenter(LabelModel):
         from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 
         if whole_runs not in self._tables:
-            folder, self._tables[whole_runs] = None, None
+            folder = None
+            self._tables[whole_runs] = None
             with suppress(OSError):
                 folder = private_folder("tables") if self.is_stored else None
             with suppress(UnfitModelError):
@@ -254,7 +256,8 @@ class Segmenter(LabelModel):
     def _labelling(self, input: str, options: LabelOptions) -> CharacterLabelling:  # noqa: A002
         if options.tokens:
             raise StreamError(f"found `tokens` and {self.name}, which cuts text itself, expected a tagger of words")
-        tagger, whole_runs = self.under(options.to), not options.split_runs
+        tagger = self.under(options.to)
+        whole_runs = not options.split_runs
         return CharacterLabelling(
             tagger,
             input,

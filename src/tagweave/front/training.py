@@ -80,7 +80,8 @@ def train(
         KeyboardInterrupt: the user stopped training before there was a model.
     """
 
-    targets, others = several(target), several(sources)
+    targets = several(target)
+    source_corpora = several(sources)
     dev = None if dev is None else _source(dev)
     if not targets:
         raise PlanError(f"found no corpus, expected one: {ACCEPTED}, or the path of a file")
@@ -90,16 +91,16 @@ def train(
         check_known("task", task, tuple(STRUCTURES))
     if method is not None:
         check_known("method", method, tuple(METHODS))
-    check_there(*(each for each in (*targets, *others, dev) if isinstance(each, str)))
-    fields_of_plan = _fields(options)
+    check_there(*(corpus for corpus in (*targets, *source_corpora, dev) if isinstance(corpus, str)))
+    plan_fields = _fields(options)
 
-    shown, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
-    corpora = [*targets, *others]
+    run_callback, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
+    corpora = [*targets, *source_corpora]
     count = len(targets)
     named = tuple(training_sources(corpora, weights, sample, covers=covers))
     dev_source = None if dev is None else source_of(dev)
-    plan = Plan(named[:count], named[count:], dev_source, task, method=method, **fields_of_plan)
-    run = Run(callback=shown, tell=tell)
+    plan = Plan(named[:count], named[count:], dev_source, task, method=method, **plan_fields)
+    run = Run(callback=run_callback, tell=tell)
     run = run if cancel is None else replace(run, cancel=cancel)
     pairs = zip(plan.named, corpora if dev is None else [*corpora, dev], strict=True)
     sources_to_read = (corpus if isinstance(corpus, Corpus) else opened(source) for source, corpus in pairs)
@@ -115,35 +116,36 @@ def _warn(line: str) -> None:
         warnings.warn(line.removeprefix("warning: "), stacklevel=2)
 
 
-def several(given: Given | Sequence[Given]) -> list[Corpus | str]:
+def several(data: Given | Sequence[Given]) -> list[Corpus | str]:
     """Return one corpus, or several, which are corpora, file arguments and data frames."""
-    is_one = isinstance(given, (Corpus, str, PathLike, Mapping, Set)) or is_frame(given)
-    if not is_one and isinstance(given, Iterable):
-        members = list(given)
-        if all(isinstance(each, (Corpus, str, PathLike)) or is_frame(each) for each in members):
-            return [_source(each) for each in members]
-        given = members
-    return [_source(given)]
+    is_one = isinstance(data, (Corpus, str, PathLike, Mapping, Set)) or is_frame(data)
+    if not is_one and isinstance(data, Iterable):
+        members = list(data)
+        if all(isinstance(member, (Corpus, str, PathLike)) or is_frame(member) for member in members):
+            return [_source(member) for member in members]
+        data = members
+    return [_source(data)]
 
 
-def _source(given: Given) -> Corpus | str:
-    is_path = isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given)
-    return fspath(given) if is_path else corpus_of(given)  # type: ignore[arg-type]
+def _source(data: Given) -> Corpus | str:
+    is_path = isinstance(data, PathLike) or (isinstance(data, str) and "\n" not in data)
+    return fspath(data) if is_path else corpus_of(data)  # type: ignore[arg-type]
 
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of a plan, with the method's own in `options`."""
-    added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
-    check_names("tw.train", options, list(dict.fromkeys((*(each.name for each in _OPTIONS), *added))))
-    of_plan = [each.name for each in fields(Plan)]
-    values = {name: value for name, value in options.items() if name in of_plan}
+    # a program may have added methods since the import
+    method_names = (field.name for method in METHODS.values() for field in fields(method.options))
+    check_names("tw.train", options, list(dict.fromkeys((*(option.name for option in _OPTIONS), *method_names))))
+    plan_names = [field.name for field in fields(Plan)]
+    values = {name: value for name, value in options.items() if name in plan_names}
     for name in LOOKUPS:
         if name in values:
             values[name] = tuple(map(FileReference, paths(values[name])))
     if "templates" in values:
         texts = values["templates"]
         values["templates"] = (texts,) if isinstance(texts, str) else tuple(lines_of(texts))
-    return {**values, "options": {name: value for name, value in options.items() if name not in of_plan}}
+    return {**values, "options": {name: value for name, value in options.items() if name not in plan_names}}
 
 
 def tune(

@@ -113,14 +113,18 @@ def read_lookups(plan: ResolvedPlan) -> LookupFiles:
         raise PlanError(
             f"found {len(plan.clusters)} files of clusters, expected one: their bit strings are of one tree"
         )
-    lexicons, of_lexicons = _read(plan.lexicons, lexicon.read, "a lexicon")
-    gazetteers, of_gazetteers = _read(plan.gazetteers, gazetteer.read, "a gazetteer")
-    words = tuple(word for each in lexicons for word in each.words)
-    read_clusters, of_clusters = _read(plan.clusters, clusters.read, "clusters")
-    paths = {word: bits for each in read_clusters for word, bits in zip(each.words, each.paths, strict=True)}
+    lexicons, lexicon_files = _read(plan.lexicons, lexicon.read, "a lexicon")
+    gazetteers, gazetteer_files = _read(plan.gazetteers, gazetteer.read, "a gazetteer")
+    words = tuple(word for word_list in lexicons for word in word_list.words)
+    read_clusters, cluster_files = _read(plan.clusters, clusters.read, "clusters")
+    paths = {
+        word: bits
+        for clustering in read_clusters
+        for word, bits in zip(clustering.words, clustering.paths, strict=True)
+    }
     subwords = _encoder(plan.folder) if plan.folder else None
     lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths, subwords=subwords)
-    return LookupFiles(lookups, of_lexicons, of_gazetteers, of_clusters)
+    return LookupFiles(lookups, lexicon_files, gazetteer_files, cluster_files)
 
 
 def _encoder(folder: str) -> Subwords:
@@ -131,11 +135,11 @@ def _encoder(folder: str) -> Subwords:
 def _read(
     files: Sequence[FileReference], read: Callable[[str], Any], what: str
 ) -> tuple[list[Any], tuple[FileReference, ...]]:
-    if STANDARD_STREAM in [each.path for each in files]:
+    if STANDARD_STREAM in [file.path for file in files]:
         raise PlanError(f"found standard input as {what}, expected a file: its digest identifies the training run")
-    contents = [read(each.path) for each in files]
+    contents = [read(file.path) for file in files]
     return contents, tuple(
-        FileReference(each.path, digest(each.path), len(content)) for each, content in zip(files, contents, strict=True)
+        FileReference(file.path, digest(file.path), len(content)) for file, content in zip(files, contents, strict=True)
     )
 
 
@@ -203,10 +207,13 @@ def loaded(source: Source, read_from: OpenedSource, task: str) -> LoadedSource:
     covers its sentences.
     """
     if isinstance(read_from, Corpus):
-        corpus, sha256, note = _suited(read_from, task), _digest_in_memory(read_from), ""
+        corpus = _suited(read_from, task)
+        sha256 = _digest_in_memory(read_from)
+        note = ""
     else:
         corpus = _corpus_of_file(read_from, task)
-        sha256, note = digest(corpus.path), read_from.reading(corpus.layer)
+        sha256 = digest(corpus.path)
+        note = read_from.reading(corpus.layer)
     too_long = 0
     if task == PARSE:
         kept = of_fit_length(corpus.sentences)
@@ -231,7 +238,7 @@ def _suited(corpus: Corpus, task: str) -> Corpus:
     """Return a corpus in memory as the corpus of a file would be for a task."""
     if task == PARSE:
         is_tree = any(corpus.guideline in sentence.heads for sentence in corpus)
-        return corpus if is_tree else _by_heads(corpus)
+        return corpus if is_tree else _as_trees(corpus)
     if task not in OF_WORDS and corpus.guideline in layer_names():
         renamed = corpus.map(lambda sentence: _renamed(sentence, corpus.guideline, _OF_CHARACTERS))
         corpus = replace(renamed, guideline=_OF_CHARACTERS)
@@ -246,17 +253,14 @@ def _digest_in_memory(corpus: Corpus) -> str:
     return f"{_IN_MEMORY}{content.hexdigest()}"
 
 
-def _by_heads(corpus: Corpus) -> Corpus:
+def _as_trees(corpus: Corpus) -> Corpus:
     """Return the corpus with its trees as the guideline; its layer of labels gets back its name in the file."""
-    own, layer = corpus.guideline, corpus.layer or corpus.guideline
-
-    def step(sentence: Sentence) -> Sentence:
-        return sentence.renamed({own: layer})
-
-    renamed = corpus.map(step)
-    if own == layer:
+    guideline = corpus.guideline
+    layer = corpus.layer or guideline
+    renamed = corpus.map(lambda sentence: sentence.renamed({guideline: layer}))
+    if guideline == layer:
         return replace(renamed, guideline=HEAD, layer=HEAD)
-    return replace(renamed.map(lambda sentence: _renamed(sentence, HEAD, own)), layer=HEAD)
+    return replace(renamed.map(lambda sentence: _renamed(sentence, HEAD, guideline)), layer=HEAD)
 
 
 def run_identity(

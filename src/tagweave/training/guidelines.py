@@ -28,7 +28,7 @@ from tagweave.training.cascades.incomplete import is_complete
 from tagweave.training.corpora import LoadedSource, TrainingData
 from tagweave.training.fit.task import TASKS, label_counts
 from tagweave.training.fit.tree_problem import tag_layers
-from tagweave.training.inspection import others
+from tagweave.training.inspection import unfamiliar_labels
 from tagweave.training.job import Method
 from tagweave.training.methods import AUTO, COUPLED, MERGED, METHODS, SINGLE
 
@@ -68,27 +68,30 @@ def training_data(
         data = TrainingData(files, len(training), method is not None)
         count = len(data.guidelines)
         if count == 1 or (of_two and count > 2):
-            found = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
+            problem = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
             expected = "one other guideline" if of_two else "another guideline"
-            raise PlanError(f"{found}, expected `sources` of {expected}, for `method={chosen}` ({_HOW})")
+            raise PlanError(f"{problem}, expected `sources` of {expected}, for `method={chosen}` ({_HOW})")
     return replace(data, notes=_notes(data, training, sources, method, chosen)), METHODS[chosen]
 
 
 def development_data(data: TrainingData, method: Method, dev: LoadedSource, training: LoadedSource) -> LoadedSource:
     """Development data with a guideline of the model; if they name none, it is the target."""
-    known = data.guidelines if method.name in (AUTO, COUPLED) else (data.target,)
+    guidelines = data.guidelines if method.name in (AUTO, COUPLED) else (data.target,)
     if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
         if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:
             return dev.called(data.target)
-    elif dev.guideline in known:
+    elif dev.guideline in guidelines:
         return dev
-    path, target = dev.corpus.path, training.corpus
+    path = dev.corpus.path
+    target = training.corpus
     layers = list(dict.fromkeys(name for s in dev.corpus for name in (*s.layers, *s.heads)))
-    own = f"the guideline {dev.guideline!r}" if dev.guideline not in known else f"the layer {dev.corpus.layer!r}"
+    mismatch = (
+        f"the guideline {dev.guideline!r}" if dev.guideline not in guidelines else f"the layer {dev.corpus.layer!r}"
+    )
     beside = f" (layers {', '.join(layers)})" if len(layers) > 1 else ""
-    how = f"{path}#{target.layer}" if target.layer in layers else f"{known[0]}={path}"
-    expected = f"{' or '.join(map(repr, known))} as in {target.path}: say {how} if it is that"
-    raise PlanError(f"{path}: found development data of {own}{beside}, expected {expected}")
+    suggestion = f"{path}#{target.layer}" if target.layer in layers else f"{guidelines[0]}={path}"
+    expected = f"{' or '.join(map(repr, guidelines))} as in {target.path}: say {suggestion} if it is that"
+    raise PlanError(f"{path}: found development data of {mismatch}{beside}, expected {expected}")
 
 
 def _is_foreign(source: LoadedSource, target: LoadedSource, method: str | None) -> bool:
@@ -102,8 +105,9 @@ def _is_foreign(source: LoadedSource, target: LoadedSource, method: str | None) 
         return True
     if source.corpus.covered is not None or target.corpus.covered is not None:
         return False  # it is known why their types differ
-    tags, known = _tags(source.corpus), _tags(target.corpus)
-    return bool(known) and 2 * sum(count for tag, count in tags.items() if tag in known) < tags.total()
+    tags = _tags(source.corpus)
+    target_tags = _tags(target.corpus)
+    return bool(target_tags) and 2 * sum(count for tag, count in tags.items() if tag in target_tags) < tags.total()
 
 
 def _tags(corpus: Corpus) -> Counter[str]:
@@ -113,9 +117,10 @@ def _tags(corpus: Corpus) -> Counter[str]:
     """
     heads = (sentence.heads.get(corpus.guideline, ()) for sentence in corpus)
     relations = Counter(arc.relation for layer in heads for arcs in layer for arc in arcs or () if arc.relation)
-    counts, types = relations or label_counts(corpus), Counter[str]()
+    counts = relations or label_counts(corpus)
     if relations or not chunk_schemes.codes_chunks(counts):
         return counts
+    types = Counter[str]()
     for label, count in counts.items():
         if label != OUTSIDE:
             types[str(chunk_schemes.parse(label).type)] += count
@@ -126,13 +131,18 @@ def _with_distinct_names(
     training: Sequence[LoadedSource], sources: Sequence[LoadedSource], foreign: Sequence[bool]
 ) -> tuple[LoadedSource, ...]:
     """The files with distinct names of guidelines: `target` and `source` if the files give both the same name."""
-    own = training[0].guideline
-    if not any(other and source.guideline == own for source, other in zip(sources, foreign, strict=True)):
+    target_name = training[0].guideline
+    if not any(
+        is_foreign and source.guideline == target_name for source, is_foreign in zip(sources, foreign, strict=True)
+    ):
         return (*training, *sources)
-    names = [SOURCE if other else TARGET for other in foreign]
+    names = [SOURCE if is_foreign else TARGET for is_foreign in foreign]
     return (
         *(file.called(TARGET) for file in training),
-        *(file.called(name) if file.guideline == own else file for file, name in zip(sources, names, strict=True)),
+        *(
+            file.called(name) if file.guideline == target_name else file
+            for file, name in zip(sources, names, strict=True)
+        ),
     )
 
 
@@ -144,20 +154,21 @@ def _notes(
     chosen: str,
 ) -> tuple[str, ...]:
     """Return notes on the guidelines, and on the chosen method if the user named none."""
-    own, notes = training[0], []
+    first = training[0]
+    notes = []
     for before, file in zip(sources, data.files[len(training) :], strict=True):
-        if method or before.is_named or own.is_named or before.guideline != own.guideline:
+        if method or before.is_named or first.is_named or before.guideline != first.guideline:
             continue
         if file.guideline == data.target:
-            how = _strange_labels(before, own) or f" ({_HOW})"
-            notes.append(f"{file.corpus.path} is taken as of the guideline of {own.corpus.path}{how}")
+            how = _strange_labels(before, first) or f" ({_HOW})"
+            notes.append(f"{file.corpus.path} is taken as of the guideline of {first.corpus.path}{how}")
         else:
             has_spans = chunk_schemes.codes_chunks(label_counts(file.corpus))
             how = "; types that annotators did not look for are told by `covers`" if has_spans else ""
             notes.append(
-                f"{file.corpus.path} is taken as of another guideline: its labels are not {own.corpus.path}'s{how}"
+                f"{file.corpus.path} is taken as of another guideline: its labels are not {first.corpus.path}'s{how}"
             )
-    if data.target != own.guideline:
+    if data.target != first.guideline:
         notes.append(f"the guidelines are called {data.target!r} and {SOURCE!r} ({_HOW})")
     if not method and len(data.guidelines) > 1:
         notes.append(f"method {chosen}, for corpora of {' and '.join(data.guidelines)}")
@@ -166,10 +177,11 @@ def _notes(
 
 def _strange_labels(source: LoadedSource, target: LoadedSource) -> str:
     """Say which labels a source has that the target lacks; "" if they are few, or `covers` tells why."""
-    found, known = _tags(source.corpus), _tags(target.corpus)
-    strange, share = others(found, known)
+    tags = _tags(source.corpus)
+    target_tags = _tags(target.corpus)
+    strange, share = unfamiliar_labels(tags, target_tags)
     is_told = source.corpus.covered is not None or target.corpus.covered is not None
-    if not known or is_told or share < _STRANGE:
+    if not target_tags or is_told or share < _STRANGE:
         return ""
     return (
         f", which has no label {strange}, {100 * share:.0f} % of its labels; it is another guideline with"
@@ -200,27 +212,31 @@ def overlap_lines(data: TrainingData, method: Method, task: str) -> Iterator[str
         if task == PARSE:
             shared = tag_layers([sentence for corpus in data.corpora for sentence in corpus])
             for layer in shared:
-                parts = _layer(data.targets, layer), _layer([source], layer)
-                yield from _line(parts, source, f"tags of {layer}", "its trees come with tags that TRAIN does not have")
+                tags = _layer(data.targets, layer), _layer([source], layer)
+                yield from _overlap_line(
+                    tags, source, f"tags of {layer}", "its trees come with tags that TRAIN does not have"
+                )
         elif task == "segment" and source.unit == "word":
-            words = [corpus for corpus in data.targets if corpus.unit == "word"]
-            yield from _line((_forms(words), _forms([source])), source, "words", "it is segmented in another style")
+            targets = [corpus for corpus in data.targets if corpus.unit == "word"]
+            yield from _overlap_line(
+                (_forms(targets), _forms([source])), source, "words", "it is segmented in another style"
+            )
         elif method.name == MERGED and task in OF_WORDS:
             labels = _layer(data.targets, data.target), _layer([source], source.guideline)
-            yield from _line(labels, source, "labels", f"`method={COUPLED}` tells them apart")
+            yield from _overlap_line(labels, source, "labels", f"`method={COUPLED}` tells them apart")
 
 
-def _line(parts: tuple[list[str], list[str]], source: Corpus, what: str, why: str) -> Iterator[str]:
-    (own, other) = parts
-    known = set(other)
-    share = sum(each in known for each in own) / max(1, len(own))
-    if own and other and share < _FEW:
+def _overlap_line(pair: tuple[list[str], list[str]], source: Corpus, what: str, why: str) -> Iterator[str]:
+    target_values, source_values = pair
+    shared = set(source_values)
+    share = sum(value in shared for value in target_values) / max(1, len(target_values))
+    if target_values and source_values and share < _FEW:
         yield f"{source.path} shares few {what} with TRAIN, {100 * share:.0f} % of its tokens': {why}"
 
 
 def _layer(corpora: Iterable[Corpus], layer: str) -> list[str]:
     layers = (sentence.layers.get(layer, ()) for corpus in corpora for sentence in corpus)
-    return [label for each in layers for candidates in each for label in candidates or ()]
+    return [label for labels in layers for candidates in labels for label in candidates or ()]
 
 
 def _forms(corpora: Iterable[Corpus]) -> list[str]:
@@ -235,18 +251,18 @@ def without_repeated(data: TrainingData, task: str) -> TrainingData:
     """
     if task not in TASKS or not data.has_sources:
         return data
-    own = [file.corpus for file in data.files[: data.train_count]]
-    known = {_text(sentence) for corpus in own for sentence in corpus if _tells_all(sentence, corpus, task)}
+    train_corpora = [file.corpus for file in data.files[: data.train_count]]
+    texts = {_text(sentence) for corpus in train_corpora for sentence in corpus if _tells_all(sentence, corpus, task)}
     files = list(data.files)
-    for at, file in enumerate(files[data.train_count :], data.train_count):
+    for number, file in enumerate(files[data.train_count :], data.train_count):
         corpus = file.corpus
         if corpus.guideline == data.target and not all(_tells_all(sentence, corpus, task) for sentence in corpus):
-            new = corpus.with_sentences(each for each in corpus if _text(each) not in known)
-            files[at] = replace(file, corpus=new)
+            kept = corpus.with_sentences(sentence for sentence in corpus if _text(sentence) not in texts)
+            files[number] = replace(file, corpus=kept)
     notes = (
-        f"{new.corpus.path}: {count:,} sentences left out: TRAIN has the same text with all its labels"
-        for old, new in zip(data.files, files, strict=True)
-        if (count := len(old.corpus) - len(new.corpus))
+        f"{kept.corpus.path}: {count:,} sentences left out: TRAIN has the same text with all its labels"
+        for old, kept in zip(data.files, files, strict=True)
+        if (count := len(old.corpus) - len(kept.corpus))
     )
     return replace(data, files=tuple(files), notes=(*data.notes, *notes))
 

@@ -56,7 +56,7 @@ def inspection(
     files = [*data.files, *([dev] if dev else [])]
     for file in files:
         yield from suspicions(file.corpus, task)
-    yield from _given_twice(data)
+    yield from _repeated_files(data)
     if dev:
         yield from _repeated(data, dev)
         if task != SEGMENT:
@@ -64,7 +64,7 @@ def inspection(
             yield from _missing_labels(data, dev, task)
     if task == SPANS:
         if len(data.corpora) > 1:
-            counts = [SpanCounts.of(each, number in told) for number, each in enumerate(data.corpora)]
+            counts = [SpanCounts.of(corpus, number in told) for number, corpus in enumerate(data.corpora)]
             yield from uncovered_types(counts)
         yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.path)))
         yield from (note for f in files if (note := gap_line(f.corpus, gaps)))
@@ -72,13 +72,13 @@ def inspection(
 
 def suspicions(corpus: Corpus, task: str = "") -> Iterator[str]:
     """Yield a warning for everything about a corpus that looks like a mistake."""
-    found = label_counts(corpus)
+    counts = label_counts(corpus)
     for line in (
         _uncut(corpus),
         _multiword(corpus, task),
         _of_columns(corpus, task),
-        _unlike_labels(corpus, found),
-        _unlike_spans(found, task),
+        _unlike_labels(corpus, counts),
+        _unlike_spans(counts, task),
     ):
         if line:
             yield f"warning: {corpus.path or 'a corpus'}: {line}"
@@ -88,16 +88,16 @@ def _multiword(corpus: Corpus, task: str) -> str:
     """Say what a segmenter makes of multiword tokens."""
     if task not in OF_CHARACTERS:
         return ""
-    found = Counter(
+    tokens = Counter(
         (form, " ".join(sentence.forms[start:stop]))
         for sentence in corpus
         for start, stop, form in conllu.multiword_tokens(sentence)
     )
-    if not found:
+    if not tokens:
         return ""
-    (form, words), _ = found.most_common(1)[0]
+    (form, words), _ = tokens.most_common(1)[0]
     tagged = ", without a tag" if task == "segtag" else ""
-    return f"{found.total():,} multiword tokens, such as {form!r} ({words}), are one word each, as in the text{tagged}"
+    return f"{tokens.total():,} multiword tokens, such as {form!r} ({words}), are one word each, as in the text{tagged}"
 
 
 def _uncut(corpus: Corpus) -> str:
@@ -123,7 +123,12 @@ def _of_columns(corpus: Corpus, task: str) -> str:
             " blanks; `task=spans` learns the labels"
         )
     lengths = {len(sentence) for sentence in corpus}
-    if len(corpus) >= _ALIKE and len(lengths) == 1 and lengths != {1} and not any(each.layers for each in corpus):
+    if (
+        len(corpus) >= _ALIKE
+        and len(lengths) == 1
+        and lengths != {1}
+        and not any(sentence.layers for sentence in corpus)
+    ):
         return (
             f"every line has {lengths.pop()} words: if these are columns, write a blank line between sentences, or name"
             " the format (`format=columns`)"
@@ -131,58 +136,63 @@ def _of_columns(corpus: Corpus, task: str) -> str:
     return ""
 
 
-def _unlike_labels(corpus: Corpus, found: Counter[str]) -> str:
+def _unlike_labels(corpus: Corpus, counts: Counter[str]) -> str:
     """Say if labels are so many that the columns may be swapped, or another column was meant."""
-    tokens = found.total()
-    single = sum(count == 1 for count in found.values())
-    has_no_words = any(ATTRIBUTES in each.columns for each in corpus.sentences[:1])
-    if len(found) < _FEW or corpus.unit == "character" or has_no_words:
+    tokens = counts.total()
+    single = sum(count == 1 for count in counts.values())
+    has_no_words = any(ATTRIBUTES in sentence.columns for sentence in corpus.sentences[:1])
+    if len(counts) < _FEW or corpus.unit == "character" or has_no_words:
         return ""
     forms = {form for sentence in corpus for form in sentence.forms}
-    what = f"found {len(found):,} labels of {tokens:,} tokens, {single:,} of them once"
-    if len(found) > len(forms):
+    what = f"found {len(counts):,} labels of {tokens:,} tokens, {single:,} of them once"
+    if len(counts) > len(forms):
         return f"{what}, and {len(forms):,} words: are the columns swapped? The word comes first, its label last"
     if single > _RARE * tokens:
         return f"{what}: do labels stand in another column? The last one counts, or `# columns =` names them"
     return ""
 
 
-def _unlike_spans(found: Counter[str], task: str) -> str:
+def _unlike_spans(counts: Counter[str], task: str) -> str:
     """Say if labels look like labels of spans, but are not written as tagweave reads them."""
-    found = Counter({label.removeprefix("!"): count for label, count in found.items()})
-    if codes_chunks(found):
+    counts = Counter({label.removeprefix("!"): count for label, count in counts.items()})
+    if codes_chunks(counts):
         return ""
-    spans = [label for label in found if _PLACES.fullmatch(label) and label != "O"]
-    odd = Counter({label: count for label, count in found.items() if label not in (*spans, "O")})
-    if odd and all(_SPAN.fullmatch(label) for label in found) and len(found) > 1:
-        return f"labels like those of spans, but not written so: {_shown(odd)}: expected labels such as B-PER I-PER O"
-    if spans and task != SEGMENT and len(spans) >= len(odd) > 0 and "O" in found:
-        return f"labels of spans beside others at {odd.total():,} tokens: {_shown(odd)}: expected B-TYPE, I-TYPE or O"
+    spans = [label for label in counts if _PLACES.fullmatch(label) and label != "O"]
+    odd = Counter({label: count for label, count in counts.items() if label not in (*spans, "O")})
+    if odd and all(_SPAN.fullmatch(label) for label in counts) and len(counts) > 1:
+        return (
+            f"labels like those of spans, but not written so: {_shortened(odd)}: expected labels such as B-PER I-PER O"
+        )
+    if spans and task != SEGMENT and len(spans) >= len(odd) > 0 and "O" in counts:
+        return (
+            f"labels of spans beside others at {odd.total():,} tokens: {_shortened(odd)}: expected B-TYPE, I-TYPE or O"
+        )
     return ""
 
 
-def _given_twice(data: TrainingData) -> Iterator[str]:
+def _repeated_files(data: TrainingData) -> Iterator[str]:
     """Yield a warning for each training file that repeats the layer of another."""
-    known: dict[tuple[str, str], str] = {}
+    paths: dict[tuple[str, str], str] = {}
     for file in data.files:
-        path, what = file.corpus.path, (file.sha256, file.corpus.layer)
-        if what in known:
-            yield f"warning: {path}: the same annotation as {known[what]}: leave one of them out"
-        known.setdefault(what, path)
+        path = file.corpus.path
+        annotation = file.sha256, file.corpus.layer
+        if annotation in paths:
+            yield f"warning: {path}: the same annotation as {paths[annotation]}: leave one of them out"
+        paths.setdefault(annotation, path)
 
 
 def _repeated(data: TrainingData, dev: LoadedSource) -> Iterator[str]:
     """Yield a warning if many sentences of the development data are training data, too."""
-    own = [file for file in data.files if file.guideline == dev.guideline]
-    for file in own:
+    files = [file for file in data.files if file.guideline == dev.guideline]
+    for file in files:
         if file.sha256 == dev.sha256:
             raise PlanError(
                 f"{dev.source.argument}: found TRAIN itself as development data, expected other sentences: scores on"
                 " what was learned say nothing (training needs no `dev`)"
             )
-    known = {"".join(sentence.forms) for file in own for sentence in file.corpus}
-    texts = ["".join(each.forms) for each in dev.corpus if len(each) >= _TEXT[dev.corpus.unit]]
-    count = sum(text in known for text in texts)
+    training_texts = {"".join(sentence.forms) for file in files for sentence in file.corpus}
+    texts = ["".join(sentence.forms) for sentence in dev.corpus if len(sentence) >= _TEXT[dev.corpus.unit]]
+    count = sum(text in training_texts for text in texts)
     if count > _REPEATED * len(texts):
         yield (
             f"warning: {dev.corpus.path}: {count:,} of {len(texts):,} longer sentences are in the training corpora,"
@@ -195,10 +205,10 @@ def unknown_labels(data: TrainingData, dev: LoadedSource, task: str = "tag") -> 
 
     A model of spans has `O` and every letter for each type of its corpora, whether they occur or not.
     """
-    known = _known(_of_guideline(data, dev), task)
-    if not known:  # training itself refuses a corpus without labels
+    training_labels = _labels_of(_of_guideline(data, dev), task)
+    if not training_labels:  # training itself refuses a corpus without labels
         return
-    unknown, share = others(_counts(dev.corpus, task), known)
+    unknown, share = unfamiliar_labels(_counts(dev.corpus, task), training_labels)
     if share >= _MANY:
         lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
         yield f"warning: {dev.corpus.path}: {lacking}: {unknown}"
@@ -206,18 +216,21 @@ def unknown_labels(data: TrainingData, dev: LoadedSource, task: str = "tag") -> 
 
 def _missing_labels(data: TrainingData, dev: LoadedSource, task: str) -> Iterator[str]:
     """Yield a line if labels that are frequent in TRAIN do not occur in the development data."""
-    own = _of_guideline(data, dev)
-    found, known = sum((_counts(each, task) for each in own), Counter[str]()), _known([dev.corpus], task)
-    size = sum(candidates is not None for each in dev.corpus for candidates in each.layers.get(dev.guideline, ()))
+    corpora = _of_guideline(data, dev)
+    counts = sum((_counts(corpus, task) for corpus in corpora), Counter[str]())
+    dev_labels = _labels_of([dev.corpus], task)
+    size = sum(
+        candidates is not None for sentence in dev.corpus for candidates in sentence.layers.get(dev.guideline, ())
+    )
     missing = [
         tag
-        for tag, count in found.most_common()
-        if known and tag not in known and count * size >= _EXPECTED * found.total()
+        for tag, count in counts.most_common()
+        if dev_labels and tag not in dev_labels and count * size >= _EXPECTED * counts.total()
     ]
     if missing:
-        share = 100 * sum(found[tag] for tag in missing) / found.total()
+        share = 100 * sum(counts[tag] for tag in missing) / counts.total()
         lacking = f"it lacks labels that the training corpora have at {share:.1f} % of their positions"
-        yield f"warning: {dev.corpus.path}: {lacking}: {_shown(missing)}: does it follow the same guideline?"
+        yield f"warning: {dev.corpus.path}: {lacking}: {_shortened(missing)}: does it follow the same guideline?"
 
 
 class SpanCounts(NamedTuple):
@@ -232,17 +245,20 @@ class SpanCounts(NamedTuple):
 
     @classmethod
     def of(cls, corpus: Corpus, is_told: bool) -> SpanCounts:
-        own = describe(corpus.map(lambda each: each.with_layers_of([corpus.guideline]))).layers.get(corpus.guideline)
+        summary = describe(corpus.map(lambda sentence: sentence.with_layers_of([corpus.guideline]))).layers.get(
+            corpus.guideline
+        )
         is_told = is_told or any(corpus.covered_in(sentence) is not None for sentence in corpus)
-        outside, spans = (own.labels.get(OUTSIDE, 0), own.spans) if own else (0, {})
+        outside, spans = (summary.labels.get(OUTSIDE, 0), summary.spans) if summary else (0, {})
         return cls(corpus.path, corpus.guideline, corpus.tokens(), outside, spans, is_told)
 
     @classmethod
     def described(cls, corpus: Mapping[str, Any]) -> SpanCounts:
         """Take the counts from the description of a corpus as plain data."""
-        own = corpus["layers"].get(corpus["guideline"], {"labels": {}})
-        outside, is_told = own["labels"].get(OUTSIDE, 0), corpus["covered"] is not None
-        return cls(corpus["file"], corpus["guideline"], corpus["tokens"], outside, own.get("spans", {}), is_told)
+        layer = corpus["layers"].get(corpus["guideline"], {"labels": {}})
+        outside = layer["labels"].get(OUTSIDE, 0)
+        is_told = corpus["covered"] is not None
+        return cls(corpus["file"], corpus["guideline"], corpus["tokens"], outside, layer.get("spans", {}), is_told)
 
     def lacks(self, other: SpanCounts) -> set[str]:
         """Return the types that never occur, and should by their share in another corpus of the guideline."""
@@ -255,12 +271,12 @@ class SpanCounts(NamedTuple):
 def uncovered_types(corpora: Sequence[SpanCounts]) -> Iterator[str]:
     """Yield a line if corpora never have types that others of their guideline often have."""
     pairs = [(corpus, sorted(set[str]().union(*map(corpus.lacks, corpora)))) for corpus in corpora]
-    found = [f"{corpus.path} has no {' or '.join(lacking)}" for corpus, lacking in pairs if lacking]
-    if found:
+    problems = [f"{corpus.path} has no {' or '.join(lacking)}" for corpus, lacking in pairs if lacking]
+    if problems:
         covered = (",".join(sorted(corpus.spans)) if lacking else EVERYTHING for corpus, lacking in pairs)
         yield (
-            f"warning: {', '.join(found)}, which are frequent in another corpus: if annotators did not look for them"
-            f" there, train with {' '.join(f'`covers={each}`' for each in covered)}, or else its O teaches"
+            f"warning: {', '.join(problems)}, which are frequent in another corpus: if annotators did not look for them"
+            f" there, train with {' '.join(f'`covers={types}`' for types in covered)}, or else its O teaches"
             " that they are nothing"
         )
 
@@ -269,10 +285,10 @@ def _of_guideline(data: TrainingData, dev: LoadedSource) -> list[Corpus]:
     return [corpus for corpus in data.corpora if corpus.guideline == dev.guideline]
 
 
-def _known(corpora: Iterable[Corpus], task: str) -> set[str]:
+def _labels_of(corpora: Iterable[Corpus], task: str) -> set[str]:
     """Return the labels of corpora; with the task spans all labels of their types."""
-    known = {label for corpus in corpora for label in _counts(corpus, task)}
-    return {*known, *labels(known, "BIOES")} if task == SPANS and codes_chunks(known) else known
+    names = {label for corpus in corpora for label in _counts(corpus, task)}
+    return {*names, *labels(names, "BIOES")} if task == SPANS and codes_chunks(names) else names
 
 
 def _counts(corpus: Corpus, task: str) -> Counter[str]:
@@ -292,7 +308,9 @@ def gap_line(corpus: Corpus, gaps: Gaps | None) -> str:
     """Say how unknown tokens after the first or an inner token of a span are read; "" if there are none."""
     layers = (sentence.layers.get(corpus.guideline, ()) for sentence in corpus)
     pairs = (pair for layer in layers if None in layer for pair in pairwise(layer))
-    count = sum(each is None and last is not None and last[0][0] in "BIM" for last, each in pairs)
+    count = sum(
+        candidates is None and previous is not None and previous[0][0] in "BIM" for previous, candidates in pairs
+    )
     if not count:
         return ""
     if (gaps or gaps_in(corpus, corpus.guideline)) == "tokens":
@@ -302,12 +320,12 @@ def gap_line(corpus: Corpus, gaps: Gaps | None) -> str:
     return f"{corpus.path or 'a corpus'}: {read} (`gaps={other}` reads it the other way)"
 
 
-def others(found: Counter[str], known: Container[str]) -> tuple[str, float]:
+def unfamiliar_labels(counts: Counter[str], known_labels: Container[str]) -> tuple[str, float]:
     """Return the labels that are not known, the most frequent first, as a line shows them, and their share."""
-    unknown = [name for name, _ in found.most_common() if name not in known]
-    return _shown(unknown), sum(found[name] for name in unknown) / max(found.total(), 1)
+    unknown = [name for name, _ in counts.most_common() if name not in known_labels]
+    return _shortened(unknown), sum(counts[name] for name in unknown) / max(counts.total(), 1)
 
 
-def _shown(names: Iterable[str]) -> str:
-    given = list(names)
-    return " ".join(given[:_SHOWN]) + (" ..." if len(given) > _SHOWN else "")
+def _shortened(names: Iterable[str]) -> str:
+    listed = list(names)
+    return " ".join(listed[:_SHOWN]) + (" ..." if len(listed) > _SHOWN else "")

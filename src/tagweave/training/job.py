@@ -109,8 +109,8 @@ class Job:
 
     def identity(self) -> tuple[Any, ...]:
         """Return everything besides the files that influences the weights of an iteration."""
-        free = ("target", "sources", "dev", *LOOKUPS, "ratio_corpus", "iterations", "patience", "options")
-        values = {name: value for name, value in self.plan.to_json().items() if name not in free}
+        left_out = ("target", "sources", "dev", *LOOKUPS, "ratio_corpus", "iterations", "patience", "options")
+        values = {name: value for name, value in self.plan.to_json().items() if name not in left_out}
         ratio_corpus = self.plan.ratio_corpus
         digests = (*self.lookup_files.digests, *([ratio_corpus.sha256] if ratio_corpus else []))
         return values, self.options(Options).identity(), self.sample, *digests
@@ -133,7 +133,8 @@ class Job:
             )
         if not in_batches(self.plan.learner) or not self.method.balances:
             return ()
-        data, usual = self.data, by_words(self.data.targets, self.data.sources)
+        data = self.data
+        usual = by_words(data.targets, data.sources)
         target_sizes, source_sizes = iter(usual[: len(data.targets)]), iter(usual[len(data.targets) :])
         counts = [next(target_sizes if corpus.guideline == data.target else source_sizes) for corpus in data.corpora]
         return () if counts == sizes else tuple(counts)

@@ -33,9 +33,9 @@ def job_with_checkpoints(
 
     An interrupt that leaves a checkpoint ends the block without an error.
     """
-    whole = Path(f"{fspath(path)}.checkpoint")
-    remove_left(whole.parent, f"{escape(whole.name)}*")
-    run = Run(Schedule(checkpoint=whole, resume=resume), tell=tell)
+    checkpoint = Path(f"{fspath(path)}.checkpoint")
+    remove_left(checkpoint.parent, f"{escape(checkpoint.name)}*")
+    run = Run(Schedule(checkpoint=checkpoint, resume=resume), tell=tell)
     try:
         job = job_of(plan, run)
         if (old := _checkpoints(path)) and not resume:
@@ -50,14 +50,15 @@ def job_with_checkpoints(
 
 def save_trained(training: Training, path: str | PathLike[str]) -> bool:
     """Save a model and remove its checkpoints, unless it was interrupted. Return whether training finished."""
-    outcome, tell = training.fitted.outcome, training.job.run.tell
+    outcome = training.fitted.outcome
+    tell = training.job.run.tell
     if outcome.iterations:
         save_training(training, Path(path))
     if outcome.diverged:
         tell("training diverged: the model has the best weights before that; a smaller learning rate may help")
     if not outcome.interrupted:
-        whole = Path(f"{fspath(path)}.checkpoint")
-        remove_left(whole.parent, f"{escape(whole.name)}*")
+        checkpoint = Path(f"{fspath(path)}.checkpoint")
+        remove_left(checkpoint.parent, f"{escape(checkpoint.name)}*")
         for file in _checkpoints(path):
             file.unlink()
     elif not outcome.iterations:
@@ -69,10 +70,11 @@ def save_trained(training: Training, path: str | PathLike[str]) -> bool:
 
 def _checkpoints(path: str | PathLike[str]) -> list[Path]:
     """Find the checkpoints of a training and of its parts, whose names have a further extension."""
-    ends, numbered = (".start", ".mapping", ".source", ".plain", ".segment", ".tag"), (".step-", ".source-", ".target-")
-    whole = Path(f"{fspath(path)}.checkpoint")
-    files = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
-    return [file for file in files if file == whole or file.suffix in ends or file.suffix.startswith(numbered)]
+    suffixes = ".start", ".mapping", ".source", ".plain", ".segment", ".tag"
+    numbered = ".step-", ".source-", ".target-"
+    checkpoint = Path(f"{fspath(path)}.checkpoint")
+    files = sorted(checkpoint.parent.glob(f"{escape(checkpoint.name)}*"))
+    return [file for file in files if file == checkpoint or file.suffix in suffixes or file.suffix.startswith(numbered)]
 
 
 def record(training: Training) -> dict[str, Any]:

@@ -302,8 +302,8 @@ class Plan(Validated):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan as JSON, for `tagweave train --plan`."""
-        with whole_file(fspath(path)) as part:
-            part.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with whole_file(fspath(path)) as file:
+            file.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -340,16 +340,16 @@ def plan_of_json(values: object) -> Plan:
 
 def _check_names(kind: type, values: object, where: str) -> None:
     """Raise if an object or one inside it has a field that its class does not have."""
-    known = [each.name for each in fields(kind)]
+    names = [entry.name for entry in fields(kind)]
     if not isinstance(values, dict):
         raise PlanError(f"{where}: found {type(values).__name__}, expected an object")
     for name, value in values.items():
-        if name not in known:
-            raise PlanError(f"{where}: found the field {name!r}, expected {', '.join(known)}")
+        if name not in names:
+            raise PlanError(f"{where}: found the field {name!r}, expected {', '.join(names)}")
         inner = _OBJECTS.get(name)
-        for each in value if isinstance(value, list) else [value]:
-            if inner is not None and each is not None:
-                _check_names(inner, each, f"{where}.{name}")
+        for item in value if isinstance(value, list) else [value]:
+            if inner is not None and item is not None:
+                _check_names(inner, item, f"{where}.{name}")
 
 
 _OBJECTS: dict[str, type] = {
@@ -357,16 +357,18 @@ _OBJECTS: dict[str, type] = {
     **dict.fromkeys((*LOOKUPS, "ratio_corpus"), FileReference),
 }
 
-_OF_NETWORKS = ("encoder", "pooling", "device")
-_OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_OF_NETWORKS)
-OF_STUDENT = declared({"": Plan}, leave_out=(*_OF_TEACHERS, "feature_weights", "drop_columns", "non_projective"))
+_NETWORK_OPTIONS = ("encoder", "pooling", "device")
+_TEACHER_OPTIONS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_NETWORK_OPTIONS)
+STUDENT_OPTIONS = declared(
+    {"": Plan}, leave_out=(*_TEACHER_OPTIONS, "feature_weights", "drop_columns", "non_projective")
+)
 """The options of a plan that the teachers of a model do not determine."""
 
 
 def file_places(values: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the objects and lists of a plan as JSON that hold names of files, with the key of each name."""
     for name in ("target", "sources", *LOOKUPS):
-        yield from ((each, "path") for each in values[name])
+        yield from ((reference, "path") for reference in values[name])
     if values["dev"]:
         yield values["dev"], "path"
     options = values["options"] or {}
@@ -389,26 +391,27 @@ def with_names(values: Any) -> Any:
 def with_files(plan: Plan, folders: Sequence[Path]) -> Plan:
     """Find the files that the plan of a model names: in the current folder, or in one of others."""
 
-    def found(name: str, sha256: str) -> str:
+    def path_of(name: str, sha256: str) -> str:
         if not name:
             return name
         files = [str(file) for folder in (Path(), *folders) if (file := folder / name).is_file()]
         if not sha256:
             return name if Path(name).exists() or not files else files[0]
-        if own := [file for file in files if digest(file) == sha256]:
-            return own[0]
+        if matching := [file for file in files if digest(file) == sha256]:
+            return matching[0]
         where = ", ".join(map(str, dict.fromkeys((Path.cwd(), *folders))))
         raise PlanError(f"found no {name} of sha256 {sha256[:12]} in {where}, expected the file of the model there")
 
     values = plan.to_json()
     if not isinstance((values["options"] or {}).get("entity_ratio"), str):
         values["ratio_corpus"] = None
-    return plan_of_json(_renamed(values, found))
+    return plan_of_json(_renamed(values, path_of))
 
 
 def _renamed(values: Any, name_of: Callable[[str, str], str]) -> Any:
     """Rename the files of a plan as JSON by their names and digests, in place, and return it."""
-    ratio_corpus, options = values["ratio_corpus"], values["options"] or {}
+    ratio_corpus = values["ratio_corpus"]
+    options = values["options"] or {}
     if ratio_corpus and isinstance(options.get("entity_ratio"), str):  # `[GUIDELINE=]PATH[#LAYER]`
         new = name_of(ratio_corpus["path"], ratio_corpus["sha256"])
         options["entity_ratio"] = options["entity_ratio"].replace(ratio_corpus["path"], new)

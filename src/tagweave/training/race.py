@@ -64,7 +64,8 @@ def decided(job: Job) -> Job:
     entrants = list(_entrants(job))
     if len(entrants) == 1:
         return job.with_method(METHODS[entrants[0]])
-    tell, small = job.run.tell, _small(job)
+    tell = job.run.tell
+    small = _small(job)
     scores: dict[str, float] = {}
     error: TagweaveError | None = None
     groups = [corpora for corpora in (small.data.targets, small.data.sources) if corpora]
@@ -80,7 +81,7 @@ def decided(job: Job) -> Job:
             tell(f"{name}: {refusal}")
         else:
             scores[name] = fitted.outcome.score or 0.0
-            small = _knowing(small, name, fitted)
+            small = _with_model(small, name, fitted)
             tell(f"{name}: {scores[name]:.4f} (after {job.run.clock() - begin:.0f} s)")
     if not scores:
         assert error is not None  # noqa: S101 - somebody raced
@@ -97,17 +98,17 @@ def _best(scores: Mapping[str, float], small: Job) -> str:
     of these is compared with a plain model.
     """
     best = max(scores.values())
-    error = sqrt(best * (1 - best) / max(1, _judged(small)))
+    error = sqrt(best * (1 - best) / max(1, _judged_count(small)))
     return [name for name, score in scores.items() if score >= best - error][-1]
 
 
-def _judged(small: Job) -> int:
+def _judged_count(small: Job) -> int:
     """Return how many tokens or spans judge the race."""
     assert small.dev is not None  # noqa: S101 - held out at least
     dev = small.recipe.task.prepare(small.dev)
     if small.plan.task != SPANS:
         return dev.tokens()
-    layers = (each.layers.get(dev.guideline, ()) for each in dev)
+    layers = (sentence.layers.get(dev.guideline, ()) for sentence in dev)
     return sum(label is not None and label[0][0] in "BS" for layer in layers for label in layer)
 
 
@@ -129,7 +130,7 @@ def _entrant(small: Job, name: str) -> Job:
     return replace(entrant, plan=replace(entrant.plan, options=SingleOptions(span_confidence=1.0)))
 
 
-def _knowing(small: Job, name: str, fitted: Fitted) -> Job:
+def _with_model(small: Job, name: str, fitted: Fitted) -> Job:
     """Return the job with a model that later entrants need as well."""
     if name == SINGLE:
         return replace(small, plain=fitted)
@@ -149,16 +150,17 @@ def _small(job: Job) -> Job:
     if dev is None:
         held_out = (sentence for corpus in data.targets for sentence in corpus.sentences[::_HELD_OUT])
         dev = data.targets[0].with_sentences(held_out)
-        files = tuple(_without_held_out(each) if each.guideline == data.target else each for each in files)
+        files = tuple(_without_held_out(file) if file.guideline == data.target else file for file in files)
     target_share = _TARGET_TOKENS / max(1, sum(corpus.tokens() for corpus in data.targets))
     source_share = _SOURCE_TOKENS / max(1, sum(corpus.tokens() for corpus in data.sources))
     parts = [
-        replace(each, corpus=each.corpus.part(target_share if each.guideline == data.target else source_share))
-        for each in files
+        replace(file, corpus=file.corpus.part(target_share if file.guideline == data.target else source_share))
+        for file in files
     ]
     dev = dev.part(_DEV_TOKENS / max(1, dev.tokens()))
     schedule = replace(job.run.schedule, iterations=_ITERATIONS, patience=_ITERATIONS)
-    data, plan = replace(data, files=tuple(parts)), replace(job.plan, average_seeds=1)
+    data = replace(data, files=tuple(parts))
+    plan = replace(job.plan, average_seeds=1)
     return replace(job, plan=plan, data=data, dev=dev, run=job.run.aside(schedule), is_trial=True)
 
 

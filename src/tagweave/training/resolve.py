@@ -143,18 +143,18 @@ def _check_settings(plan: Plan) -> None:
 
 def _check_structure(plan: Plan, structure: str) -> None:
     """Raise if a plan sets anything that its structure does not use."""
-    of_others = [each for each in fields(plan) if each.metadata.get("structure") not in (None, "", structure)]
-    given = [each.name for each in of_others if getattr(plan, each.name) != each.default]
+    foreign_fields = [field for field in fields(plan) if field.metadata.get("structure") not in (None, "", structure)]
+    unused = [field.name for field in foreign_fields if getattr(plan, field.name) != field.default]
     if structure != TREE:
-        if given:
-            raise PlanError(f"found `{given[0]}` without the task parse, expected it with `task=parse`")
+        if unused:
+            raise PlanError(f"found `{unused[0]}` without the task parse, expected it with `task=parse`")
         return
-    given += [name for each in plan.corpora for name in ("sample", "covers") if getattr(each, name) is not None]
+    unused += [name for source in plan.corpora for name in ("sample", "covers") if getattr(source, name) is not None]
     options = plan.options.chosen() if isinstance(plan.options, Options) else plan.options or {}
-    of_chains = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}
-    given += [name for name in options if name in of_chains or not with_option(name, TREE)]
-    if given:
-        raise PlanError(f"found `{given[0]}` with the task parse, expected it without: it is for tags and words")
+    chain_options = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}
+    unused += [name for name in options if name in chain_options or not with_option(name, TREE)]
+    if unused:
+        raise PlanError(f"found `{unused[0]}` with the task parse, expected it without: it is for tags and words")
 
 
 def _options(plan: Plan) -> Options:
@@ -176,7 +176,7 @@ def _check_sample(plan: Plan, method: Method) -> None:
     if not _samples(plan):
         return
     if not method.samples:
-        expected = " or ".join(each.name for each in METHODS.values() if each.samples)
+        expected = " or ".join(other.name for other in METHODS.values() if other.samples)
         raise PlanError(f"found `sample` with the method {method.name}, expected {expected}")
     if not in_batches(plan.learner):
         expected = f"one of {', '.join(filter(in_batches, LEARNERS))}: the others see all sentences at once"

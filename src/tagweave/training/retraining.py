@@ -95,31 +95,37 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
 
 def train_again(plan: Plan, evidence: Corpus, path: Path, run: Run) -> None:
     """Train by a plan of `again` on its files and on evidence; the model appears under its name when it is complete."""
-    at = len(plan.target) - 1
-    sources: list[OpenedSource] = [opened(source) for number, source in enumerate(plan.named) if number != at]
-    sources.insert(at, evidence)
+    evidence_number = len(plan.target) - 1
+    sources: list[OpenedSource] = [
+        opened(source) for number, source in enumerate(plan.named) if number != evidence_number
+    ]
+    sources.insert(evidence_number, evidence)
     save_training(train(job_of(plan, run, sources)), path)
 
 
 def _in_roles(corpora: Sequence[Source], plan: Plan, tell: Callable[[str], None]) -> tuple[list[Source], list[Source]]:
     """Split corpora into targets and sources: by the names of a plan's files, or else by their order."""
     roles = [*plan.target, *plan.sources]
-    names = [Path(each.path).name for each in roles]
-    numbers = [names.index(name) for each in corpora if names.count(name := Path(each.path).name) == 1]
+    names = [Path(source.path).name for source in roles]
+    numbers = [names.index(name) for source in corpora if names.count(name := Path(source.path).name) == 1]
     if len(numbers) < len(corpora) or len(set(numbers)) < len(numbers):
         numbers = list(range(len(corpora)))
-    own = len(plan.target)
-    if len(corpora) not in (own, len(roles)) and max(numbers) >= own:
-        known = f"{', '.join(names[:own])} with the sources {', '.join(names[own:])}"
-        raise PlanError(f"found {len(corpora)} corpora for a plan of {known}, expected as many, or `sources` named")
-    target = [each for each, number in zip(corpora, numbers, strict=True) if number < own]
-    sources = [each for each, number in zip(corpora, numbers, strict=True) if number >= own]
+    target_count = len(plan.target)
+    if len(corpora) not in (target_count, len(roles)) and max(numbers) >= target_count:
+        roles_told = f"{', '.join(names[:target_count])} with the sources {', '.join(names[target_count:])}"
+        raise PlanError(
+            f"found {len(corpora)} corpora for a plan of {roles_told}, expected as many, or `sources` named"
+        )
+    target = [source for source, number in zip(corpora, numbers, strict=True) if number < target_count]
+    sources = [source for source, number in zip(corpora, numbers, strict=True) if number >= target_count]
     if not target:
-        raise PlanError(f"found only files that were sources, {', '.join(names[own:])}, expected TRAIN, too")
+        raise PlanError(f"found only files that were sources, {', '.join(names[target_count:])}, expected TRAIN, too")
     if sources:
-        tell(f"as in the plan of the model, {' and '.join(each.path for each in sources)} becomes a source (`sources`)")
+        paths = " and ".join(source.path for source in sources)
+        tell(f"as in the plan of the model, {paths} becomes a source (`sources`)")
     else:
-        tell(f"the model had sources, {', '.join(names[own:])}; this one is trained without (`sources` names some)")
+        left_out = ", ".join(names[target_count:])
+        tell(f"the model had sources, {left_out}; this one is trained without (`sources` names some)")
     return target, sources
 
 
@@ -133,7 +139,10 @@ def _on_corpora(
 
     def as_before(new: Sequence[Source], old: Sequence[Source]) -> tuple[Source, ...]:
         pairs = zip(new, old, strict=False)
-        counted = [replace(to, weight=of.weight, sample=of.sample, covers=to.covers or of.covers) for to, of in pairs]
+        counted = [
+            replace(source, weight=replaced.weight, sample=replaced.sample, covers=source.covers or replaced.covers)
+            for source, replaced in pairs
+        ]
         return (*counted, *new[len(counted) :])
 
     return replace(plan, target=as_before(target, plan.target), sources=as_before(sources, plan.sources), dev=dev)
@@ -143,7 +152,8 @@ def _by_guideline(corpora: Sequence[str], guideline: str, trained: Sequence[str]
     """Return the corpora of a guideline, under its name, and the others."""
     targets, sources = [], []
     for argument in corpora:
-        corpus, reference = load(argument, None, guideline, trained), Source.of(argument)
+        corpus = load(argument, None, guideline, trained)
+        reference = Source.of(argument)
         if corpus.guideline != guideline:
             sources.append(reference)
             continue

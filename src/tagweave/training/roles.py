@@ -44,28 +44,30 @@ def exchanged(job: Job, fitted: Fitted) -> Exchange | None:
         KeyboardInterrupt: the user stopped the training of a fold.
     """
     dev, tell, plan = job.dev, job.run.tell, job.plan
-    is_sampled = any(each.sample is not None for each in plan.target)
+    is_sampled = any(source.sample is not None for source in plan.target)
     if dev is None or plan.dev is None or not fitted.labels_err or fitted.outcome.score is None or is_sampled:
         return None
     name = next(name for name in _NAMES if name != job.data.target)
     if dev.tokens() >= sum(corpus.tokens() for corpus in job.data.corpora):  # TRAIN may be right, but small
         return None
-    if len(dev) < _PARTS or any(name in each.layers for corpus in (dev, *job.data.corpora) for each in corpus):
+    if len(dev) < _PARTS or any(name in sentence.layers for corpus in (dev, *job.data.corpora) for sentence in corpus):
         return None
     file = LoadedSource(plan.dev, dev, plan.dev.sha256)
     judged = list(_guided(file.called(name).corpus, fitted.model, job))
-    tagged = (each for model, held_out in judged for each in ChainPredictor(model).tag(_bare(held_out)))
+    tagged = (sentence for model, held_out in judged for sentence in ChainPredictor(model).tag(_bare(held_out)))
     scores = span_scores(file.called(name).corpus, judged[0][1].with_sentences(tagged)).spans
     score, expected = fitted.outcome.score, scores.f
-    own, train = plan.dev.path or "DEV", " ".join(each.path or "TRAIN" for each in plan.target)
-    what = f"{own} as TRAIN, with the labels of {train} as those of another guideline"
+    dev_name = plan.dev.path or "DEV"
+    train_names = " ".join(source.path or "TRAIN" for source in plan.target)
+    what = f"{dev_name} as TRAIN, with the labels of {train_names} as those of another guideline"
     comparison = "better than" if expected > score else "not better than"
     tell(f"{what}: {expected:.4f} on parts that are held out, {comparison} {score:.4f}")
     if expected <= score:
         return None
-    tell(f"so {own} is TRAIN, and {train} is `sources={name}=FILE` (`span_confidence=1` would keep their roles)")
-    sources = tuple(each.called(name) for each in job.data.files)
-    references = tuple(replace(each, guideline=name) for each in plan.target)
+    roles = f"{dev_name} is TRAIN, and {train_names} is `sources={name}=FILE`"
+    tell(f"so {roles} (`span_confidence=1` would keep their roles)")
+    sources = tuple(file.called(name) for file in job.data.files)
+    references = tuple(replace(source, guideline=name) for source in plan.target)
     plan = replace(plan, target=(plan.dev,), sources=references, dev=None)
     job = replace(
         job,
@@ -85,12 +87,12 @@ def _guided(dev: Corpus, guide: ChainModel, job: Job) -> Iterator[tuple[ChainMod
     """
     recipe = replace(job.recipe, sample=())
     parts = _PARTS if dev.tokens() > _FEW else min(_PARTS_OF_FEW, len(dev))
-    for part in range(parts):
-        start, stop = (len(dev) * at // parts for at in (part, part + 1))
+    for number in range(parts):
+        start, stop = (len(dev) * edge // parts for edge in (number, number + 1))
         rest = dev.with_sentences([*dev.sentences[:start], *dev.sentences[stop:]])
         model = fit_guided([rest], guide, recipe, None, job.run.aside()).finished_model()
         yield model, dev.with_sentences(dev.sentences[start:stop])
 
 
 def _bare(corpus: Corpus) -> Iterator[Sentence]:
-    return (replace(each, layers={}) for each in corpus)
+    return (replace(sentence, layers={}) for sentence in corpus)

@@ -47,7 +47,8 @@ def train_step(job: Job) -> Training:
 
 
 def _train(job: Job, compare: bool) -> Training:
-    begin, tell = time.perf_counter(), job.run.tell
+    begin = time.perf_counter()
+    tell = job.run.tell
     job = decided(replace(job, train=train_step))
     if job.average_seeds > (job.plan.average_seeds or 1):
         seeds = f"the mean of {job.average_seeds} seeds is trained (`average_seeds` gives their number)"
@@ -67,7 +68,8 @@ def _train(job: Job, compare: bool) -> Training:
     plain = plain_job.method.fit(plain_job)
     plain.outcome.check_finished()
     fitted = method.fit(replace(job, plain=plain))
-    seconds, outcome = time.perf_counter() - begin, fitted.outcome
+    seconds = time.perf_counter() - begin
+    outcome = fitted.outcome
     if outcome.score is None or plain.outcome.score is None:  # interrupted in the first iteration
         return Training(job, fitted, {}, seconds)
     name = "with the sources" if method is plain_job.method else method.name

@@ -88,7 +88,8 @@ class Tuning:
 
     def gain(self) -> str:
         """Return a line that says what the search has gained."""
-        plan, tried = self.trials[0], f"{len(self.trials)} trials"
+        plan = self.trials[0]
+        tried = f"{len(self.trials)} trials"
         if self.best.number == plan.number:
             return f"the plan itself is the best of {tried}"
         pairs = [("score", plan.values, self.best.values)]
@@ -106,10 +107,10 @@ class Tuning:
         for trial in {trial.number: trial for trial in (*trials[:_ROWS], self.trials[0], self.best)}.values():
             values = [_shown(trial.params[name]) if name in trial.params else "" for name in self.space.ranges]
             seeds = self.seeds.get(trial.number)
-            of_seeds = [f"{fmean(seeds):.4f}" if seeds else ""] if self.seeds else []
+            seed_cells = [f"{fmean(seeds):.4f}" if seeds else ""] if self.seeds else []
             score = "" if trial.value is None else f"{trial.value:.4f}"
             notes = [_note(trial), "chosen" if trial.number == self.best.number else ""]
-            table.add_row(str(trial.number), *values, score, *of_seeds, ", ".join(filter(None, notes)))
+            table.add_row(str(trial.number), *values, score, *seed_cells, ", ".join(filter(None, notes)))
         (console or table_console()).print(table)
 
     def to_json(self) -> dict[str, Any]:
@@ -339,26 +340,27 @@ def _chosen(study: optuna.Study, trainings: _Trainings, seeds: int, tell: Callab
     if not trials or trials[0].state != TrialState.COMPLETE:
         raise PlanError("found no score of the plan itself yet, expected that the process that trains by it has ended")
     ranked = sorted((trial for trial in trials if trial.state == TrialState.COMPLETE), key=_rank)
-    space, best, by_trial = trainings.space, ranked[0], {}
+    best = ranked[0]
+    by_trial: dict[int, list[float]] = {}
     if seeds and len(ranked) > 1:
-        others = [trial for trial in ranked if trial is not trials[0]]
-        finalists = [trials[0], *others[:FINALISTS]]
+        rivals = [trial for trial in ranked if trial is not trials[0]]
+        finalists = [trials[0], *rivals[:FINALISTS]]
         tell(f"the plan itself and the best of the trials are trained with other seeds: {seeds} each")
         by_trial = {
             trial.number: [_seed_score(study, trainings, trial, at + 1) for at in range(seeds)] for trial in finalists
         }
         best = max(finalists, key=lambda trial: fmean(by_trial[trial.number]))
-    return Tuning(trainings.plan_of(best), best, tuple(trials), by_trial, space)
+    return Tuning(trainings.plan_of(best), best, tuple(trials), by_trial, trainings.space)
 
 
 def _seed_score(study: optuna.Study, trainings: _Trainings, trial: FrozenTrial, number: int) -> float:
     key = f"trial {trial.number}, seed {number}"
-    known: float | None = study.user_attrs.get(key)
-    if known is None:
+    score: float | None = study.user_attrs.get(key)
+    if score is None:
         plan = trainings.plan_of(trial)
-        known = trainings.score(replace(plan, seed=plan.seed + number))
-        study.set_user_attr(key, known)
-    return known
+        score = trainings.score(replace(plan, seed=plan.seed + number))
+        study.set_user_attr(key, score)
+    return score
 
 
 def _is_new(trial: FrozenTrial) -> bool:

@@ -44,8 +44,8 @@ _FIELDS = (
 )
 """The fields of a plan that can be searched."""
 _EXPECTED = "log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,..."
-_OF_CHAINS = {"minimum_count": "int:1:4", "feature_weights": "choice:all,observed"}
-_OF_METHODS = {
+_CHAIN_RANGES = {"minimum_count": "int:1:4", "feature_weights": "choice:all,observed"}
+_METHOD_RANGES = {
     "coupled": {"views": "choice:both,joint,separate"},
     "stacked": {"guide": "choice:window,joined"},
     "transform": {"guide": "choice:window,joined"},
@@ -209,11 +209,11 @@ def _contains(values: Range, value: Any) -> bool:
 
 def usual_ranges(plan: ResolvedPlan) -> dict[str, str]:
     """Return the ranges that suit the structure, learner and method of a plan."""
-    of_tree = STRUCTURES[plan.task] == TREE
+    is_tree = STRUCTURES[plan.task] == TREE
     method = plan.method
-    chosen = {**LEARNERS[plan.learner].ranges, **({} if of_tree else _OF_CHAINS)}
-    for name, text in _OF_METHODS.get(method, {}).items():
-        if not of_tree or METHODS[method].options.__dataclass_fields__[name].metadata["structure"] != CHAIN:
+    chosen = {**LEARNERS[plan.learner].ranges, **({} if is_tree else _CHAIN_RANGES)}
+    for name, text in _METHOD_RANGES.get(method, {}).items():
+        if not is_tree or METHODS[method].options.__dataclass_fields__[name].metadata["structure"] != CHAIN:
             chosen[name] = text
     if method in _WEIGHED:
         chosen |= {f"sources.{at}.weight": "log:0.1:10" for at in range(len(plan.sources))}

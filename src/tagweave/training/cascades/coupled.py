@@ -122,13 +122,16 @@ def with_share(
     Raises:
         ValueError: the models have other labels of the target.
     """
-    pool, scores = Pool.of(fitted.model, tagger), dict[float, float]()
+    pool = Pool.of(fitted.model, tagger)
+    scores: dict[float, float] = {}
     if dev is None:
         share = _SHARE if share is None else share
     else:
-        bare = recipe.task.prepare(dev.map(lambda each: each.with_layers_of([dev.guideline])))
+        bare = recipe.task.prepare(dev.map(lambda sentence: sentence.with_layers_of([dev.guideline])))
         score = dev_score(pool.model, bare, recipe.threads)
-        scores = {each: score(rounded(pool.weights(each))) for each in (_SHARES if share is None else (share,))}
+        scores = {
+            candidate: score(rounded(pool.weights(candidate))) for candidate in (_SHARES if share is None else (share,))
+        }
         share = max(scores, key=scores.__getitem__)
     if not share:
         return fitted, scores
@@ -143,15 +146,18 @@ def with_share(
 def refuse_contradictions(corpora: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping] = ()) -> None:
     """Refuse corpora of several guidelines that some later step could not train on."""
     prepared = prepare_corpora(corpora, recipe)
-    for guideline, own in by_guideline(prepared).items():
-        named = label_space([sentence for corpus in own for sentence in corpus], guideline, own[0].path).names
-        _refuse(LabelSpace.plain(guideline, recipe.task.labels(named)), own, recipe)
+    for guideline, guideline_corpora in by_guideline(prepared).items():
+        named = label_space(
+            [sentence for corpus in guideline_corpora for sentence in corpus], guideline, guideline_corpora[0].path
+        ).names
+        _refuse(LabelSpace.plain(guideline, recipe.task.labels(named)), guideline_corpora, recipe)
     if mappings:
         _refuse(bundles_of(prepared, recipe, mappings), prepared, recipe)
 
 
 def _refuse(space: LabelSpace, corpora: Sequence[Corpus], recipe: Recipe) -> None:
-    sets, scheme = LabelSets(space, recipe.soft_labels), scheme_of(recipe, space)
+    sets = LabelSets(space, recipe.soft_labels)
+    scheme = scheme_of(recipe, space)
     allow, noise, rejected = evidence_of(corpora, sets, scheme)
     evidence = allow, noise, sets.masks, scheme, rejected, space.names
     check_consistent([sentence for corpus in corpora for sentence in corpus], *evidence)
@@ -177,8 +183,8 @@ def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int
     """
     guideline = corpora[0].guideline
     tagger = ChainPredictor(model, threads)
-    own = (sentence.with_layers_of([guideline]) for corpus in corpora for sentence in corpus.sentences)
-    counted = count_pairs(tagger.guideline, guideline, tagger.tag(own))
+    sentences = (sentence.with_layers_of([guideline]) for corpus in corpora for sentence in corpus.sentences)
+    counted = count_pairs(tagger.guideline, guideline, tagger.tag(sentences))
     if model.task in CARRYING:
         counts: Counter[tuple[str, str]] = Counter()
         for pair, count in counted.counts.items():
@@ -210,7 +216,7 @@ def mappings_by(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) ->
     """Return the automatic mappings between a tagger's guideline and the others of the corpora; see `fit_mappings`."""
     target = ChainPredictor(model).guideline
     sources = by_guideline(recipe.task.prepare(corpus) for corpus in corpora if corpus.guideline != target)
-    counted = [automatic_mapping(model, own, threads=recipe.threads) for own in sources.values()]
+    counted = [automatic_mapping(model, source_corpora, threads=recipe.threads) for source_corpora in sources.values()]
     return tuple(with_attested(often(mapping), corpora) for mapping in counted)
 
 
@@ -220,18 +226,19 @@ def mappings_by_narrowing(narrowing: Narrowing, corpora: Sequence[Corpus], recip
     Two sources have a mapping as well, or each would multiply the bundles by its tags: the pairs that meet where the
     tagger of the second labels the first, and those that meet through a tag of the target.
     """
-    of = by_guideline(corpora)
-    target, *sources = of
+    corpora_of = by_guideline(corpora)
+    target, *sources = corpora_of
 
-    def mapping(own: str, other: str) -> TagMapping:
-        return mappings_by(narrowing.taggers[own, other], of[own], recipe)[0]
+    def mapping(first: str, second: str) -> TagMapping:
+        return mappings_by(narrowing.taggers[first, second], corpora_of[first], recipe)[0]
 
-    of_target = {name: mapping(name, target) for name in sources}
-    pairs = [(own, other) for own, other in combinations(sources, 2) if (own, other) in narrowing.taggers]
-    of_sources = (
-        mapping(own, other).swapped().including(_through(of_target[own], of_target[other])) for own, other in pairs
+    target_mappings = {name: mapping(name, target) for name in sources}
+    pairs = [(first, second) for first, second in combinations(sources, 2) if (first, second) in narrowing.taggers]
+    source_mappings = (
+        mapping(first, second).swapped().including(_through(target_mappings[first], target_mappings[second]))
+        for first, second in pairs
     )
-    return (*of_target.values(), *of_sources)
+    return (*target_mappings.values(), *source_mappings)
 
 
 def _through(first: TagMapping, second: TagMapping) -> dict[tuple[str, str], int]:
@@ -239,8 +246,8 @@ def _through(first: TagMapping, second: TagMapping) -> dict[tuple[str, str], int
     partners = [_partners(mapping) for mapping in (first, second)]
     back = [_partners(mapping.swapped()) for mapping in (first, second)]
     pairs = [(partners[0].get(tag), partners[1].get(tag)) for tag in partners[0]]
-    pairs += [(tag, partners[1].get(own)) for tag, own in back[0].items()]
-    pairs += [(partners[0].get(own), tag) for tag, own in back[1].items()]
+    pairs += [(tag, partners[1].get(partner)) for tag, partner in back[0].items()]
+    pairs += [(partners[0].get(partner), tag) for tag, partner in back[1].items()]
     return {(a, b): 1 for a, b in pairs if a is not None and b is not None}
 
 

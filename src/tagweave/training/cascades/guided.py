@@ -81,7 +81,7 @@ def fit_guided(
     """
     problem = prepare_guided(target_corpora, guide, recipe)
     return fit_problem(
-        problem, guided_recipe(recipe, target_corpora, guide), dev and _shown(dev, guide, recipe.threads), run
+        problem, guided_recipe(recipe, target_corpora, guide), dev and _guided_corpus(dev, guide, recipe.threads), run
     )
 
 
@@ -97,7 +97,8 @@ def fit_quickly(
     Their `runs`, of the source and of the target, have checkpoints, which stay, so that a resumed fit has the same
     models. Remove them after the fit of the whole.
     """
-    schedule, recipe = runs[0].schedule, replace(recipe, sample=())
+    schedule = runs[0].schedule
+    recipe = replace(recipe, sample=())
     short = replace(schedule, iterations=min(schedule.iterations or _EPOCHS, _EPOCHS))
     guide = fit(source_corpora, replace(recipe, average_seeds=1), run=replace(runs[0], schedule=short)).finished_model()
     return fit_guided(target_corpora, guide, recipe, dev, runs[1])
@@ -115,14 +116,14 @@ def prepare_guided(
     check_guidelines(corpora, _guideline(guide))
     if isinstance(guide, TreeModel):
         recipe = guided_recipe(recipe, corpora, guide)
-        trees = prepare_trees([_shown(corpus, guide, recipe.threads) for corpus in corpora], recipe)
+        trees = prepare_trees([_guided_corpus(corpus, guide, recipe.threads) for corpus in corpora], recipe)
         return replace(trees, model=replace(trees.model, guide=guide))
     if guide.of_characters != recipe.task.of_characters:
         unit, expected = ("characters", "words") if guide.of_characters else ("words", "characters")
         raise CorpusError(f"a guide of {unit}", f"one of {expected}, for the task {recipe.task.name}")
     recipe = guided_recipe(recipe, corpora, guide)
     encoder = GuidedEncoder(recipe.encoder(), guide)
-    shown = [_shown(corpus, guide, recipe.threads) for corpus in corpora]
+    shown = [_guided_corpus(corpus, guide, recipe.threads) for corpus in corpora]
     return prepare_chains(shown, recipe, encoder=encoder)
 
 
@@ -142,8 +143,8 @@ def shared_templates(recipe: Recipe, corpora: Sequence[Corpus]) -> ArcTemplates:
 
 def with_guide(recipe: Recipe, guideline: str) -> Recipe:
     """Return the recipe with templates over the labels of a guide added to its own."""
-    own = recipe.chosen_templates()
-    texts = (*own.texts, *guide_templates(guideline, own if recipe.joins_guide() else None))
+    templates = recipe.chosen_templates()
+    texts = (*templates.texts, *guide_templates(guideline, templates if recipe.joins_guide() else None))
     return replace(recipe, templates=Templates(tuple(dict.fromkeys(texts))))
 
 
@@ -163,8 +164,8 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
     """Return the corpus under another guideline: its layer of labels or heads replaces that guideline's."""
 
     def renamed(layers: Mapping[str, _Layer]) -> dict[str, _Layer]:
-        others = {name: layer for name, layer in layers.items() if name not in (corpus.guideline, guideline)}
-        return {**others, guideline: layers[corpus.guideline]} if corpus.guideline in layers else others
+        kept = {name: layer for name, layer in layers.items() if name not in (corpus.guideline, guideline)}
+        return {**kept, guideline: layers[corpus.guideline]} if corpus.guideline in layers else kept
 
     def step(sentence: Sentence) -> Sentence:
         layers, heads, rejected = sentence.layers, sentence.heads, sentence.rejected
@@ -173,17 +174,21 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
     return replace(corpus.map(step), guideline=guideline)
 
 
-def _shown(corpus: Corpus, guide: ChainModel | TreeModel, threads: int) -> Corpus:
+def _guided_corpus(corpus: Corpus, guide: ChainModel | TreeModel, threads: int) -> Corpus:
     """Return the corpus without the guide's guideline; trees of the guide replace its own."""
     name = _guideline(guide)
     if isinstance(guide, TreeModel):
-        bare = [replace(each, heads=_others(each.heads, name)) for each in corpus]
+        bare = [replace(sentence, heads=_without(sentence.heads, name)) for sentence in corpus]
         return corpus.with_sentences(guided(bare, guide, threads))
-    return corpus.map(lambda each: replace(each, layers=_others(each.layers, name)) if name in each.layers else each)
+    return corpus.map(
+        lambda sentence: (
+            replace(sentence, layers=_without(sentence.layers, name)) if name in sentence.layers else sentence
+        )
+    )
 
 
-def _others(layers: Mapping[str, _Layer], name: str) -> dict[str, _Layer]:
-    return {own: layer for own, layer in layers.items() if own != name}
+def _without(layers: Mapping[str, _Layer], name: str) -> dict[str, _Layer]:
+    return {guideline: layer for guideline, layer in layers.items() if guideline != name}
 
 
 def _guideline(guide: ChainModel | TreeModel) -> str:

@@ -39,10 +39,10 @@ class _Side(Generic[Annotation]):
     def texts(self) -> list[Corpus]:
         return [*self.corpora, *([self.dev] if self.dev else [])]
 
-    def given(self) -> list[Parallel[Annotation]]:
+    def with_own_annotations(self) -> list[Parallel[Annotation]]:
         """Return all texts with their own annotation, completed, as guides."""
         assert self.model is not None  # noqa: S101 - it is known where there are several rounds
-        return [Parallel(text, self.system.given(self.model, text)) for text in self.texts]
+        return [Parallel(text, self.system.own_annotations(self.model, text)) for text in self.texts]
 
     def parallel(
         self, guides: Sequence[Sequence[Annotation]]
@@ -97,6 +97,6 @@ def guided_texts(
     for number in range(1, rounds):
         step = steps.next(f"round {number}: transfer model, {other.guideline} to {to.guideline}")
         transfer = system.train_transfer(*to.parallel(guides), step)
-        guides = [system.transform(transfer, text) for text in other.given()]
+        guides = [system.transform(transfer, text) for text in other.with_own_annotations()]
         to, other = other, to
     return mine.parallel(guides)

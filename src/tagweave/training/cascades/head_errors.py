@@ -30,7 +30,7 @@ class _Said(NamedTuple):
 
     heads: Floats  # [n + 1, n + 1], the probability of each head (0: root) of each word
     relations: Floats  # [n, Y], the probabilities of relations to the annotated head, if one is known
-    others: Floats  # [n, Y], to the best head
+    best_relations: Floats  # [n, Y], to the best head
 
 
 class HeadJudge:
@@ -44,30 +44,37 @@ class HeadJudge:
     def judged(self, model: TreeModel, sentences: Sequence[Sentence], threads: int) -> list[_Said]:
         """Return what a parser says of sentences. Heads are judged without the annotation, relations see its heads."""
         parser = TreePredictor(model, threads)
-        encoded, tables = parser.encode(sentences, self._layer), parser.probabilities(sentences)
-        best, known = model.best(encoded, threads=threads), encoded.evidence.token_heads
-        of_both = (self._relations(model, encoded, each) for each in (np.where(known < 0, best, known), best))
-        relations, others = (np.split(each, encoded.token_ptr[1:-1]) for each in of_both)
-        return [*map(_Said, tables, relations, others)]
+        encoded = parser.encode(sentences, self._layer)
+        tables = parser.probabilities(sentences)
+        best = model.best(encoded, threads=threads)
+        annotated = encoded.evidence.token_heads
+        distributions = (
+            self._relations(model, encoded, relation_heads)
+            for relation_heads in (np.where(annotated < 0, best, annotated), best)
+        )
+        relations, best_relations = (
+            np.split(probabilities, encoded.token_ptr[1:-1]) for probabilities in distributions
+        )
+        return [*map(_Said, tables, relations, best_relations)]
 
     def _relations(self, model: TreeModel, encoded: EncodedArcs, heads: NDArray[np.int32]) -> Floats:
         """Return float[N, Y]: the probabilities of the relations of `names`, given heads."""
-        found = np.zeros((len(heads), len(self.names)))
+        probabilities = np.zeros((len(heads), len(self.names)))
         if model.labels is not None:
             rows = arc_rows(model.labels.templates, encoded, heads, len(model.labels.weights))
             scores = relation_scores(model.labels.weights, rows).astype(np.float64)
             shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-            own = [self.names.index(name) for name in model.labels.names]
-            found[:, own] = shares / shares.sum(axis=1, keepdims=True)
-        return found
+            columns = [self.names.index(name) for name in model.labels.names]
+            probabilities[:, columns] = shares / shares.sum(axis=1, keepdims=True)
+        return probabilities
 
     def doubts(self, said: Sequence[Sequence[_Said]]) -> tuple[Floats, Floats]:
         """Return float[N], twice: the suspicion of the arc of each token; 0 where nothing is known."""
-        found = [np.full(len(sentence), np.nan) for sentence in self.sentences]
-        for number, each in enumerate(said):
-            for suspect in self.suspects(number, each):
-                found[number][suspect.start] = max(suspect.given_probability, _TINY)
-        p, share, q = np.concatenate(found), _BEGIN, len(found) / sum(map(len, found))
+        probabilities = [np.full(len(sentence), np.nan) for sentence in self.sentences]
+        for number, judgements in enumerate(said):
+            for suspect in self.suspects(number, judgements):
+                probabilities[number][suspect.start] = max(suspect.given_probability, _TINY)
+        p, share, q = np.concatenate(probabilities), _BEGIN, len(probabilities) / sum(map(len, probabilities))
         for _ in range(_STEPS):
             doubts = share * q / (p * (1 - share) + share * q)
             share = float(np.nanmean(doubts))
@@ -76,39 +83,40 @@ class HeadJudge:
 
     def suspects(self, number: int, said: Sequence[_Said]) -> Iterator[Suspect]:
         """Yield the arcs of a sentence, each beside the most probable one with another head or relation."""
-        heads, relations, others = (np.mean(each, axis=0) for each in zip(*said, strict=True))
+        heads, relations, best_relations = (np.mean(judgements, axis=0) for judgements in zip(*said, strict=True))
         for at, arcs in enumerate(self.sentences[number].heads.get(self._layer, ())):
             if arcs is None:
                 continue
-            of_head = heads[:, at + 1]
-            own = min(1.0, sum(self._probability(arc, of_head, relations[at]) for arc in arcs))
-            rivals = [*self._rivals(arcs, of_head, relations[at], others[at])]
+            head_column = heads[:, at + 1]
+            probability = min(1.0, sum(self._probability(arc, head_column, relations[at]) for arc in arcs))
+            rivals = [*self._rivals(arcs, head_column, relations[at], best_relations[at])]
             if not rivals:
                 continue
-            rival, probability = max(rivals, key=lambda pair: pair[1])
-            given = tuple(_part(arc.head, arc.relation) for arc in arcs)
-            yield Suspect(0, 0, at, at + 1, given, rival, own, min(1.0, probability))
+            rival, rival_probability = max(rivals, key=lambda pair: pair[1])
+            parts = tuple(_part(arc.head, arc.relation) for arc in arcs)
+            yield Suspect(0, 0, at, at + 1, parts, rival, probability, min(1.0, rival_probability))
 
     def _probability(self, arc: Arc, heads: Floats, relations: Floats) -> float:
         of_head = 1.0 if arc.head is None else float(heads[arc.head])
         return of_head * (1.0 if arc.relation is None else float(relations[self.names.index(arc.relation)]))
 
     def _rivals(
-        self, arcs: Sequence[Arc], heads: Floats, relations: Floats, others: Floats
+        self, arcs: Sequence[Arc], heads: Floats, relations: Floats, best_relations: Floats
     ) -> Iterator[tuple[Part, float]]:
         """Yield the most probable other head with its relation, and the most probable other relation of the head."""
         named = [self.names.index(arc.relation) for arc in arcs if arc.relation is not None]
-        known = [arc.head for arc in arcs if arc.head is not None]
-        if known and len(known) == len(arcs):
+        known_heads = [arc.head for arc in arcs if arc.head is not None]
+        if known_heads and len(known_heads) == len(arcs):
             left = heads.copy()
-            left[known] = 0
+            left[known_heads] = 0
             best = int(left.argmax())
             is_best = best == heads.argmax() and self.names
-            yield _part(best, self.names[int(others.argmax())] if is_best else None), float(left[best])
-        if len(named) == len(arcs) and len({*known}) <= 1:
+            yield _part(best, self.names[int(best_relations.argmax())] if is_best else None), float(left[best])
+        if len(named) == len(arcs) and len({*known_heads}) <= 1:
             left = relations.copy()
             left[named] = 0
-            head, best = (known or [int(heads.argmax())])[0], int(left.argmax())
+            head = (known_heads or [int(heads.argmax())])[0]
+            best = int(left.argmax())
             yield _part(head, self.names[best]), float(left[best] * heads[head])
 
 

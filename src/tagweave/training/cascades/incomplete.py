@@ -57,12 +57,12 @@ def completed(
     answers = best_with_probabilities if how.soft else best
     for number in range(how.rounds):
         run.stop_if_cancelled()
-        own = recipe if number == 0 else replace(recipe, ratio=None)
+        round_recipe = recipe if number == 0 else replace(recipe, ratio=None)
         answered = jackknifed(
-            current, own, how.folds, how.seed + number, run, _COLUMN, answers, questions=corpora, dev=dev
+            current, round_recipe, how.folds, how.seed + number, run, _COLUMN, answers, questions=corpora, dev=dev
         )
         pairs = zip(corpora, answered, strict=True)
-        current = [_relabelled(corpus, [each.columns[_COLUMN] for each in labels]) for corpus, labels in pairs]
+        current = [_relabelled(corpus, [sentence.columns[_COLUMN] for sentence in labels]) for corpus, labels in pairs]
     return current
 
 
@@ -80,18 +80,20 @@ def best_with_probabilities(model: ChainModel, sentences: Sequence[Sentence], th
     number = {name: at for at, name in enumerate(tagger.labels)}
     answers = []
     for labels, table in zip(best(model, sentences, threads), tables, strict=True):
-        own = table[np.arange(len(table)), [number[label] for label in labels]]
-        answers.append(tuple(f"{label} {p:.4f}" for label, p in zip(labels, np.minimum(own, 1).tolist(), strict=True)))
+        probabilities = table[np.arange(len(table)), [number[label] for label in labels]]
+        answers.append(
+            tuple(f"{label} {p:.4f}" for label, p in zip(labels, np.minimum(probabilities, 1).tolist(), strict=True))
+        )
     return answers
 
 
 def _relabelled(corpus: Corpus, answers: Sequence[tuple[str, ...]]) -> Corpus:
     done = []
-    for sentence, own in zip(corpus, answers, strict=True):
-        parts = [answer.partition(" ") for answer in own]
-        labelled = replace(sentence, covered=None).with_layer(corpus.guideline, [(label,) for label, _, _ in parts])
-        if any(p for _, _, p in parts):
-            labelled = replace(labelled, confidence=tuple(float(p) for _, _, p in parts))
+    for sentence, answer in zip(corpus, answers, strict=True):
+        pairs = [label_text.partition(" ") for label_text in answer]
+        labelled = replace(sentence, covered=None).with_layer(corpus.guideline, [(label,) for label, _, _ in pairs])
+        if any(p for _, _, p in pairs):
+            labelled = replace(labelled, confidence=tuple(float(p) for _, _, p in pairs))
         done.append(labelled)
     return replace(corpus, sentences=tuple(done), covered=None)
 
@@ -119,8 +121,8 @@ def treated(
         if recipe.task.name == "segtag":
             raise PlanError("found `incomplete=posterior` with the task segtag, expected another task, or marginal")
         if recipe.soft_labels != "posterior":
-            found = f"found `incomplete=posterior` with `soft_labels={recipe.soft_labels}`"
-            raise PlanError(f"{found}, expected posterior")
+            problem = f"found `incomplete=posterior` with `soft_labels={recipe.soft_labels}`"
+            raise PlanError(f"{problem}, expected posterior")
         tagger = first_model(corpora, recipe, dev, run)
         corpora = [_probable(tagger, recipe.task.prepare(corpus)) for corpus in corpora]
     elif strategy == "outside":
@@ -136,9 +138,11 @@ def treated(
 def is_complete(sentence: Sentence, guideline: str, covered: Sequence[str] | None = None) -> bool:
     """Return whether every position of the layer allows exactly one label; `covered` as in `Corpus`."""
     layer = sentence.layers.get(guideline)
-    if layer is None or any(each is None or len(each) > 1 or is_wildcard(each[0]) for each in set(layer)):
+    if layer is None or any(
+        candidates is None or len(candidates) > 1 or is_wildcard(candidates[0]) for candidates in set(layer)
+    ):
         return False
-    return covered is None or all(each[0] != OUTSIDE for each in layer if each)
+    return covered is None or all(candidates[0] != OUTSIDE for candidates in layer if candidates)
 
 
 def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
@@ -156,7 +160,7 @@ def first_model(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, r
     full = [discard(corpus, recipe.task) for corpus in corpora]
     enough = sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora)))
     if enough or sum(corpus.tokens() for corpus in full) >= _ENOUGH_TOKENS:
-        names = collect_names([sentence.layers.get(each.guideline, ()) for each in coded for sentence in each])
+        names = collect_names([sentence.layers.get(corpus.guideline, ()) for corpus in coded for sentence in corpus])
         problem = prepare([corpus for corpus in full if len(corpus)], recipe, names)
     else:
         recipe = replace(recipe, transitions=False, edges=False)
@@ -183,10 +187,11 @@ def with_tables(coded: Corpus, labels: Sequence[str], tables: Iterable[Floats], 
         spelled = letters_of(soft, letters) if letters else soft
         return tuple(spelled) if len(spelled.numbers) == 1 else spelled
 
-    given, name = iter(tables), SEGMENTATION if letters else coded.guideline
+    remaining = iter(tables)
+    name = SEGMENTATION if letters else coded.guideline
 
     def step(sentence: Sentence) -> Sentence:
-        return replace(sentence, layers={name: tuple(map(candidates, next(given)))}, covered=None)
+        return replace(sentence, layers={name: tuple(map(candidates, next(remaining)))}, covered=None)
 
     return replace(coded.map(step), covered=None)
 
@@ -197,10 +202,14 @@ def believed(corpora: Sequence[Corpus], spans: float, outside: float) -> Sequenc
         return corpora
 
     def step(guideline: str, sentence: Sentence) -> Sentence:
-        own = sentence.confidence or (1.0,) * len(sentence)
+        confidence = sentence.confidence or (1.0,) * len(sentence)
         labels = sentence.layers.get(guideline, (None,) * len(sentence))
-        trust = (1.0 if each is None else outside if each == (OUTSIDE,) else spans for each in labels)
-        return replace(sentence, confidence=tuple(given * part for given, part in zip(own, trust, strict=True)))
+        trusts = (
+            1.0 if candidates is None else outside if candidates == (OUTSIDE,) else spans for candidates in labels
+        )
+        return replace(
+            sentence, confidence=tuple(certainty * trust for certainty, trust in zip(confidence, trusts, strict=True))
+        )
 
     return [corpus.map(partial(step, corpus.guideline)) for corpus in corpora]
 
@@ -210,12 +219,16 @@ def outside_elsewhere(corpus: Corpus, confidence: float = 1.0) -> Corpus:
 
     def step(sentence: Sentence) -> Sentence:
         layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
-        filled = sentence.with_layer(corpus.guideline, [(OUTSIDE,) if each is None else each for each in layer])
+        filled = sentence.with_layer(
+            corpus.guideline, [(OUTSIDE,) if candidates is None else candidates for candidates in layer]
+        )
         if confidence == 1:
             return filled
-        own = sentence.confidence or (1.0,) * len(sentence)
-        known = zip(own, layer, strict=True)
-        return replace(filled, confidence=tuple(confidence if each is None else given for given, each in known))
+        certainties = sentence.confidence or (1.0,) * len(sentence)
+        pairs = zip(certainties, layer, strict=True)
+        return replace(
+            filled, confidence=tuple(confidence if candidates is None else certainty for certainty, candidates in pairs)
+        )
 
     return corpus.map(step)
 
@@ -266,8 +279,8 @@ def leaves_out_spans(corpora: Iterable[tuple[Iterable[Sentence], str]]) -> bool:
             labels = sentence.layers.get(layer, ())
             if None not in labels:
                 continue
-            for each in set(labels) - {None}:
-                if each == (OUTSIDE,) or (isinstance(each, Soft) and OUTSIDE in each):
+            for candidates in set(labels) - {None}:
+                if candidates == (OUTSIDE,) or (isinstance(candidates, Soft) and OUTSIDE in candidates):
                     return False
                 has_spans = True
     return has_spans
@@ -281,13 +294,14 @@ def ratio_of_data(corpora: Sequence[Corpus], dev: Corpus | None, tell: Callable[
     """
     expected = "the share that the model is to expect; `entity_ratio` would give another"
     if dev is not None and all(is_complete(sentence, dev.guideline, dev.covered_in(sentence)) for sentence in dev):
-        share, source = ratio_of(dev), dev.path or "the development data"
+        share = ratio_of(dev)
+        source = dev.path or "the development data"
     else:
         share, count = ratio_of_complete(corpora)
         if not count:
-            found = "spans in TRAIN, and no token beside them that is known to be outside spans"
+            problem = "spans in TRAIN, and no token beside them that is known to be outside spans"
             wanted = "complete development data (`dev`), some complete sentences in TRAIN"
-            raise PlanError(f"found {found}, expected {wanted}, or the share of tokens inside spans (`entity_ratio`)")
+            raise PlanError(f"found {problem}, expected {wanted}, or the share of tokens inside spans (`entity_ratio`)")
         source = f"the {count:,} complete sentences of TRAIN with an O"
     tell(f"{source}: {100 * share:.1f} % of the tokens are inside spans: {expected}")
     return share
@@ -295,9 +309,9 @@ def ratio_of_data(corpora: Sequence[Corpus], dev: Corpus | None, tell: Callable[
 
 def ratio_of_complete(corpora: Sequence[Corpus]) -> tuple[float, int]:
     """Return the share of tokens inside spans in the complete sentences of corpora, and the number of these."""
-    known = [corpus.with_sentences(filter(partial(_is_known, corpus), corpus)) for corpus in corpora]
-    inside = sum(ratio_of(corpus) * corpus.tokens() for corpus in known if len(corpus))
-    return inside / max(1, sum(corpus.tokens() for corpus in known)), sum(map(len, known))
+    complete = [corpus.with_sentences(filter(partial(_is_known, corpus), corpus)) for corpus in corpora]
+    inside = sum(ratio_of(corpus) * corpus.tokens() for corpus in complete if len(corpus))
+    return inside / max(1, sum(corpus.tokens() for corpus in complete)), sum(map(len, complete))
 
 
 def _is_known(corpus: Corpus, sentence: Sentence) -> bool:
@@ -313,9 +327,10 @@ def ratio_of(corpus: Corpus) -> float:
         for candidates in sentence.layers.get(corpus.guideline, (None,) * len(sentence)):
             is_open = candidates == (OUTSIDE,) and corpus.covered_in(sentence) is not None
             if candidates is None or len(candidates) > 1 or is_open:
-                found = "a token without one label"
-                raise CorpusError(found, "complete annotation, to count the share of spans", *sentence.location)
-            inside, total = inside + (candidates[0] != OUTSIDE), total + 1
+                problem = "a token without one label"
+                raise CorpusError(problem, "complete annotation, to count the share of spans", *sentence.location)
+            inside += candidates[0] != OUTSIDE
+            total += 1
     if not total:
         raise CorpusError("no token", "sentences, to count the share of spans", corpus.path)
     return inside / total

@@ -71,9 +71,12 @@ def jackknifed(
             seed gives the same column again.
     """
     coded = prepare_corpora(questions or corpora, recipe)
-    names = collect_names([each.layers.get(own.guideline, ()) for own in coded for each in own] if questions else [])
-    asked = [[replace(sentence, covered=own.covered_in(sentence)) for sentence in own] for own in coded]
-    held_out, fields = members(corpora, folds, seed), dict[Member, tuple[str, ...]]()
+    names = collect_names(
+        [sentence.layers.get(corpus.guideline, ()) for corpus in coded for sentence in corpus] if questions else []
+    )
+    asked = [[replace(sentence, covered=corpus.covered_in(sentence)) for sentence in corpus] for corpus in coded]
+    held_out = members(corpora, folds, seed)
+    fields: dict[Member, tuple[str, ...]] = {}
     for number, (fold, values) in enumerate(by_others(corpora, asked, held_out, recipe, answers, run, names, dev), 1):
         fields.update(zip(fold, values, strict=True))
         what = f"what models of {corpora[0].guideline} say of text that they have not seen"
@@ -108,17 +111,17 @@ def by_others(
 
     def answered(held_out: Sequence[Member]) -> Sequence[Any]:
         excluded = set(held_out)
-        others = [
+        rest = [
             corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
             for c, corpus in enumerate(corpora)
         ]
         try:
             quiet.stop_if_cancelled()
-            model = fit_problem(prepare(others, recipe, names), recipe, dev, quiet).finished_model()
+            model = fit_problem(prepare(rest, recipe, names), recipe, dev, quiet).finished_model()
         except KeyboardInterrupt:
             stopped.set()
             raise
-        return answers(model, [questions[at.corpus][at.sentence] for at in held_out], recipe.threads)
+        return answers(model, [questions[member.corpus][member.sentence] for member in held_out], recipe.threads)
 
     with ThreadPoolExecutor(recipe.threads) as pool:  # each fold is trained as it would be alone
         try:

@@ -110,21 +110,24 @@ def suspicions(
         rounds: how often the text is cut into folds, by other seeds.
     """
     _check_size(corpus, recipe, folds)
-    asked, said, trusted = judge.sentences, [list[Any]() for _ in judge.sentences], corpus
+    asked = judge.sentences
+    said = [list[Any]() for _ in judge.sentences]
+    trusted = corpus
     for at in range(rounds):
         settings = {**recipe.settings, "seed": seed + at} if in_batches(recipe.learner) else recipe.settings
-        own, cut = replace(recipe, settings=settings), members([corpus], folds, seed + at)
-        answers = by_others([trusted], [asked], cut, own, judge.judged, run, judge.names)
-        for done, (held_out, found) in enumerate(answers, 1):
-            for member, judgement in zip(held_out, found, strict=True):
+        round_recipe = replace(recipe, settings=settings)
+        cut = members([corpus], folds, seed + at)
+        answers = by_others([trusted], [asked], cut, round_recipe, judge.judged, run, judge.names)
+        for done, (held_out, judgements) in enumerate(answers, 1):
+            for member, judgement in zip(held_out, judgements, strict=True):
                 said[member.sentence].append(judgement)
             run.tell(f"{at * folds + done} of {rounds * folds} models")
-        tokens, told = (np.split(each, np.cumsum([*map(len, asked)])[:-1]) for each in judge.doubts(said))
+        tokens, told = (np.split(doubts, np.cumsum([*map(len, asked)])[:-1]) for doubts in judge.doubts(said))
         trusted = corpus.with_sentences(map(believed, corpus, told))
     rows = [
-        row._replace(sentence=at, suspicion=float(tokens[at][row.start : row.stop].max()))
-        for at, each in enumerate(said)
-        for row in judge.suspects(at, each)
+        row._replace(sentence=number, suspicion=float(tokens[number][row.start : row.stop].max()))
+        for number, judgements in enumerate(said)
+        for row in judge.suspects(number, judgements)
     ]
     return Suspicions(asked, tokens, sorted(rows, key=_rank))
 
@@ -137,10 +140,10 @@ def _rank(suspect: Suspect) -> tuple[float, float, int, int]:
 
 def _check_size(corpus: Corpus, recipe: Recipe, folds: int) -> None:
     layers = (sentence.layers.get(corpus.guideline) or sentence.heads.get(corpus.guideline, ()) for sentence in corpus)
-    known = len(corpus) if recipe.task.of_characters else sum(any(layer) for layer in layers)
-    if known < 2 * folds:
+    annotated = len(corpus) if recipe.task.of_characters else sum(any(layer) for layer in layers)
+    if annotated < 2 * folds:
         expected = f"at least {2 * folds}, two for each of {folds} folds"
-        raise CorpusError(f"{known} sentences with annotation", expected, corpus.path)
+        raise CorpusError(f"{annotated} sentences with annotation", expected, corpus.path)
 
 
 def believed(sentence: Sentence, doubts: Floats) -> Sentence:
@@ -150,10 +153,17 @@ def believed(sentence: Sentence, doubts: Floats) -> Sentence:
     """
     if len(doubts) > len(sentence):
         doubts = np.maximum.reduceat(doubts, np.cumsum([0, *map(len, sentence.forms)])[:-1])
-    own = np.array(sentence.confidence or (1.0,) * len(sentence))
+    confidence = np.array(sentence.confidence or (1.0,) * len(sentence))
     layers = (*sentence.layers.values(), *sentence.heads.values())
-    doubts = np.where([any(isinstance(each, Soft) for each in said) for said in zip(*layers, strict=True)], 0, doubts)
-    return replace(sentence, confidence=tuple((own * (1 - doubts.clip(0, 1))).tolist()))
+    doubts = np.where(
+        [
+            any(isinstance(candidates, Soft) for candidates in alternatives)
+            for alternatives in zip(*layers, strict=True)
+        ],
+        0,
+        doubts,
+    )
+    return replace(sentence, confidence=tuple((confidence * (1 - doubts.clip(0, 1))).tolist()))
 
 
 Spans = Mapping[Part, float]
@@ -167,12 +177,13 @@ class LabelJudge:
 
     def __init__(self, corpus: Corpus, recipe: Recipe) -> None:
         (coded,) = prepare_corpora([corpus], recipe)
-        self.names: Sequence[str] = collect_names([each.layers.get(coded.guideline, ()) for each in coded])
+        self.names: Sequence[str] = collect_names([sentence.layers.get(coded.guideline, ()) for sentence in coded])
         self.sentences: Sequence[Sentence] = [
             replace(sentence, covered=coded.covered_in(sentence)) for sentence in coded
         ]
         self._space = LabelSpace.plain(coded.guideline, recipe.task.labels(sorted(self.names)))
-        self._task, letters = recipe.task.name, (split_label(name)[0] for name in self._space.names)
+        self._task = recipe.task.name
+        letters = (split_label(name)[0] for name in self._space.names)
         self._letters = ["I" if letter == "M" else letter for letter in letters]
         self._types = [*map(type_of, self._space.names)]
         tokens = [*self._space.names]
@@ -182,66 +193,71 @@ class LabelJudge:
         self._projection = np.eye(len(self._tokens), dtype=np.float32)[[self._tokens.index(name) for name in tokens]]
         sets = LabelSets(self._space)
         numbers = allowed_sets(self.sentences, sets)
-        self._masks = np.split(sets.masks[numbers] > 0, np.cumsum([len(each) for each in coded])[:-1])
+        self._masks = np.split(sets.masks[numbers] > 0, np.cumsum([len(sentence) for sentence in coded])[:-1])
 
     def judged(self, model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[Floats, Spans]]:
         """Return float[T, K], the probabilities of labels, and the probabilities of spans."""
-        encoded = model.encoder.encode([replace(each, layers={}) for each in sentences], threads)
+        encoded = model.encoder.encode([replace(sentence, layers={}) for sentence in sentences], threads)
         said: list[tuple[Floats, Spans]] = []
         pairs = zip(self._letters, self._types, strict=True)
         names = [OUTSIDE if kind == OUTSIDE else f"{letter}-{kind or '*'}" for letter, kind in pairs]
         for number in range(len(sentences)):
             gamma, steps = model.pair_marginals(encoded, number)
-            found = probable_spans(gamma, steps, names, _LEAST) if self._task != "tag" else ()
-            spans = {Part(start, stop, kind.strip("*")): p for start, stop, kind, p in found}
+            probable = probable_spans(gamma, steps, names, _LEAST) if self._task != "tag" else ()
+            spans = {Part(start, stop, kind.strip("*")): p for start, stop, kind, p in probable}
             said.append((gamma @ self._projection, spans))
         return said
 
     def doubts(self, said: Sequence[Sequence[tuple[Floats, Spans]]]) -> tuple[Floats, Floats]:
         """Return float[N], float[N]: the suspicion of labels, and the mean of it and of 1 - p(a | x); 0: unknown."""
-        table = np.maximum(np.concatenate([_mean_table(each) for each in said]), _TINY)
+        table = np.maximum(np.concatenate([_mean_table(judgements) for judgements in said]), _TINY)
         allowed = np.concatenate(self._masks) @ self._projection > 0
-        single, size = allowed.sum(axis=1) == 1, table.shape[1]
-        given, own = allowed[single].argmax(axis=1), table[single]
+        single = allowed.sum(axis=1) == 1
+        size = table.shape[1]
+        annotated = allowed[single].argmax(axis=1)
+        probabilities = table[single]
         noise = 0.9 * np.eye(size) + 0.1 / size  # [a, k]
         for _ in range(_STEPS):
-            shares = own * noise[given]
+            shares = probabilities * noise[annotated]
             shares /= shares.sum(axis=1, keepdims=True)
-            noise = _ADDED + np.array([shares[given == label].sum(axis=0) for label in range(size)])
+            noise = _ADDED + np.array([shares[annotated == label].sum(axis=0) for label in range(size)])
             noise /= noise.sum(axis=0)
         likely = table * (allowed @ noise)
-        beliefs = (each / each.sum(axis=1, keepdims=True) for each in (table, likely))
-        plain, doubt = (gain_over_labels(each, allowed) for each in beliefs)
+        beliefs = (likelihoods / likelihoods.sum(axis=1, keepdims=True) for likelihoods in (table, likely))
+        plain, doubt = (gain_over_labels(belief, allowed) for belief in beliefs)
         is_open = allowed.all(axis=1)
         return np.where(is_open, 0, doubt), np.where(is_open, 0, (plain + doubt) / 2)
 
     def suspects(self, number: int, said: Sequence[tuple[Floats, Spans]]) -> Iterator[Suspect]:
         """Yield the suspects of a sentence."""
-        table, mask = _mean_table(said), self._masks[number]
+        table = _mean_table(said)
+        mask = self._masks[number]
         return self._labels(table, mask) if self._task == "tag" else self._spans(table, _mean_spans(said), mask)
 
     def _labels(self, table: Floats, mask: Masks) -> Iterator[Suspect]:
         """Yield the annotated labels of single tokens, each beside the most probable other one."""
         for at in np.flatnonzero(~mask.all(axis=1)).tolist():
-            others = np.where(mask[at], 0, table[at])
-            best = int(others.argmax())
-            given = Part(at, at + 1, "|".join(self._space.names[label] for label in np.flatnonzero(mask[at])))
-            rival, own = Part(at, at + 1, self._space.names[best]), float(table[at][mask[at]].sum())
-            yield Suspect(0, 0, at, at + 1, (given,), rival, min(own, 1.0), float(others[best]))
+            rivals = np.where(mask[at], 0, table[at])
+            best = int(rivals.argmax())
+            part = Part(at, at + 1, "|".join(self._space.names[label] for label in np.flatnonzero(mask[at])))
+            rival = Part(at, at + 1, self._space.names[best])
+            probability = float(table[at][mask[at]].sum())
+            yield Suspect(0, 0, at, at + 1, (part,), rival, min(probability, 1.0), float(rivals[best]))
 
     def _spans(self, table: Floats, spans: dict[Part, float], mask: Masks) -> Iterator[Suspect]:
         """Yield annotated spans or words beside their rivals, grouped by rival, and missing spans."""
-        units, inside = [*self._units(mask)], mask[:, [kind != OUTSIDE for kind in self._types]].any(axis=1)
+        units = [*self._units(mask)]
+        inside = mask[:, [kind != OUTSIDE for kind in self._types]].any(axis=1)
         missing = [*_apart(sorted(spans, key=lambda key: (-spans[key], key)), np.asarray(~inside))]
         if self._task == SPANS:
             out = table[:, self._tokens.index(OUTSIDE)]
-            for start, stop in {each[:2] for each in (*spans, *units)}:
+            for start, stop in {unit[:2] for unit in (*spans, *units)}:
                 spans[Part(start, stop, OUTSIDE)] = float(out[start:stop].min())
-        found = _by_rival(units, spans)
+        rivals = _by_rival(units, spans)
         for key in missing:
-            found[key] = [(key._replace(label=OUTSIDE), spans[key._replace(label=OUTSIDE)])]
-        for rival, pairs in found.items():
-            parts = tuple(part for part, _ in pairs)
+            rivals[key] = [(key._replace(label=OUTSIDE), spans[key._replace(label=OUTSIDE)])]
+        for rival, pairs in rivals.items():
+            parts = tuple(annotated for annotated, _ in pairs)
             start, stop = min(rival.start, parts[0].start), max(rival.stop, parts[-1].stop)
             yield Suspect(0, 0, start, stop, parts, rival, min(1.0, *(p for _, p in pairs)), min(spans[rival], 1.0))
 
@@ -252,22 +268,24 @@ class LabelJudge:
             letters = {self._letters[label] for label in np.flatnonzero(row)}
             start = at if letters in ({"B"}, {"S"}) else start if letters in ({"I"}, {"E"}) else -1
             if start >= 0 and letters in ({"E"}, {"S"}):
-                kinds = [{self._types[label] for label in np.flatnonzero(each)} for each in mask[start : at + 1]]
+                kinds = [
+                    {self._types[label] for label in np.flatnonzero(candidates)} for candidates in mask[start : at + 1]
+                ]
                 yield start, at + 1, tuple(sorted(set.intersection(*kinds)))
                 start = -1
 
 
 def _by_rival(units: Sequence[Unit], spans: Spans) -> dict[Part, list[tuple[Part, float]]]:
     """Return units with their probabilities, by the most probable span that excludes them."""
-    found = dict[Part, list[tuple[Part, float]]]()
+    by_rival = dict[Part, list[tuple[Part, float]]]()
     for start, stop, kinds in units:
-        own = {Part(start, stop, kind) for kind in kinds}
-        others = {key: p for key, p in spans.items() if _overlap(key, start, stop) and key not in own}
-        if others:
-            best = max(others, key=lambda key: (others[key], key))
-            pair = Part(start, stop, "|".join(kinds)), sum(spans.get(each, 0.0) for each in own)
-            found.setdefault(best, []).append(pair)
-    return found
+        parts = {Part(start, stop, kind) for kind in kinds}
+        rivals = {key: p for key, p in spans.items() if _overlap(key, start, stop) and key not in parts}
+        if rivals:
+            best = max(rivals, key=lambda key: (rivals[key], key))
+            pair = Part(start, stop, "|".join(kinds)), sum(spans.get(part, 0.0) for part in parts)
+            by_rival.setdefault(best, []).append(pair)
+    return by_rival
 
 
 def _apart(spans: Sequence[Part], is_free: Masks) -> Iterator[Part]:
@@ -278,9 +296,9 @@ def _apart(spans: Sequence[Part], is_free: Masks) -> Iterator[Part]:
             yield key
 
 
-def _overlap(part: Part, start: int, stop: int) -> bool:
+def _overlap(span: Part, start: int, stop: int) -> bool:
     """Return whether a part shares tokens with others; `O` only if it has the same tokens."""
-    return part[:2] == (start, stop) if part.label == OUTSIDE else part.start < stop and start < part.stop
+    return span[:2] == (start, stop) if span.label == OUTSIDE else span.start < stop and start < span.stop
 
 
 def _mean_table(said: Sequence[tuple[Floats, Spans]]) -> Floats:

@@ -34,9 +34,9 @@ from tagweave.training.fit.recipe import Recipe
 def fit_taggers(corpora: Sequence[Corpus], recipe: Recipe, run: Run = SILENT) -> list[ChainModel]:
     """Fit a tagger for every guideline of the corpora, in their order."""
     taggers = []
-    for guideline, own in by_guideline(corpora).items():
+    for guideline, guideline_corpora in by_guideline(corpora).items():
         run.tell(f"a tagger of {guideline}")
-        taggers.append(fit(own, recipe, run=run).finished_model())
+        taggers.append(fit(guideline_corpora, recipe, run=run).finished_model())
     return taggers
 
 
@@ -57,7 +57,7 @@ class Narrowing:
         results = []
         for corpus in corpora:
             narrowed = list(corpus.sentences)
-            for other in (name for own, name in self.taggers if own == corpus.guideline):
+            for other in (name for guideline, name in self.taggers if guideline == corpus.guideline):
                 fill = _Fill(space, corpus.guideline, other)
                 shown = [sentence.with_layers_of([corpus.guideline]) for sentence in corpus.sentences]
                 likely = likely_tags(self.taggers[corpus.guideline, other], shown, self.threshold, threads)
@@ -69,30 +69,32 @@ class Narrowing:
 class _Fill:
     """Fills the layer of a guideline where tokens have a tag of another one."""
 
-    def __init__(self, space: LabelSpace, own: str, other: str) -> None:
-        self._space, self._own, self._other = space, own, other
+    def __init__(self, space: LabelSpace, guideline: str, other: str) -> None:
+        self._space = space
+        self._guideline = guideline
+        self._other = other
         self._sides = [view.guideline for view in space.sides]
-        self._known: dict[tuple[tuple[Candidates, ...], str], Candidates] = {}
+        self._partners: dict[tuple[tuple[Candidates, ...], str], Candidates] = {}
 
     def __call__(self, sentence: Sentence, likely: Sequence[str]) -> Sentence:
         open_ = (None,) * len(sentence)
-        given = [sentence.layers.get(name, open_) for name in self._sides]
-        own, other = (given[self._sides.index(name)] for name in (self._own, self._other))
-        columns = zip(own, other, zip(*given, strict=True), likely, strict=True)
+        layers = [sentence.layers.get(name, open_) for name in self._sides]
+        own_layer, other_layer = (layers[self._sides.index(name)] for name in (self._guideline, self._other))
+        columns = zip(own_layer, other_layer, zip(*layers, strict=True), likely, strict=True)
         layer = [
-            theirs if theirs is not None or mine is None else self._meeting(all_, tags)
-            for mine, theirs, all_, tags in columns
+            candidates if candidates is not None or own_candidates is None else self._meeting(every_side, tags)
+            for own_candidates, candidates, every_side, tags in columns
         ]
         return sentence.with_layer(self._other, layer)
 
-    def _meeting(self, given: tuple[Candidates, ...], likely: str) -> Candidates:
+    def _meeting(self, candidates: tuple[Candidates, ...], likely: str) -> Candidates:
         """The likely tags that a bundle joins to what a token has on all other sides; `None` if there are none."""
-        if (given, likely) not in self._known:
+        if (candidates, likely) not in self._partners:
             view = self._space.view(self._other)
-            sets = (self._space.allow(name, tags) for name, tags in zip(self._sides, given, strict=True) if tags)
+            sets = (self._space.allow(name, tags) for name, tags in zip(self._sides, candidates, strict=True) if tags)
             partners = {view.names[tag] for tag in view.projection[reduce(np.intersect1d, sets)]}
-            self._known[given, likely] = tuple(tag for tag in likely.split(" ") if tag in partners) or None
-        return self._known[given, likely]
+            self._partners[candidates, likely] = tuple(tag for tag in likely.split(" ") if tag in partners) or None
+        return self._partners[candidates, likely]
 
 
 def fit_narrowing(
@@ -108,21 +110,23 @@ def fit_narrowing(
     resumed coupled fit has the same evidence. Remove them after that fit. `guided`: a tagger of the target that looks
     at the labels of the only source, if there is one."""
     recipe = replace(recipe, sample=(), average_seeds=1)
-    of = by_guideline(corpora)
-    target, *sources = of
+    corpora_of = by_guideline(corpora)
+    target, *sources = corpora_of
     plain, taggers = {}, {}
     for number, name in enumerate(sources, 1):
-        of_source, of_target = (run.part(f"{side}-{number}") for side in ("source", "target"))
-        layers = (s.layers.get(name, ()) for corpus in of[name] for s in corpus)
+        source_run, target_run = (run.part(f"{side}-{number}") for side in ("source", "target"))
+        layers = (s.layers.get(name, ()) for corpus in corpora_of[name] for s in corpus)
         if len({tag for layer in layers for candidates in layer for tag in candidates or ()}) == 1:
             run.tell(f"a tagger of {target}; {name} has one tag only")
-            taggers[name, target] = fit(of[target], recipe, dev, of_target).finished_model()
+            taggers[name, target] = fit(corpora_of[target], recipe, dev, target_run).finished_model()
             continue
         if guided is not None:
             taggers.update({(target, name): guided.model.encoder.guide, (name, target): guided.model})
             continue
         run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
-        taggers[name, target] = fit_quickly(of[target], of[name], recipe, dev, (of_source, of_target)).finished_model()
+        taggers[name, target] = fit_quickly(
+            corpora_of[target], corpora_of[name], recipe, dev, (source_run, target_run)
+        ).finished_model()
         taggers[target, name] = plain[name] = taggers[name, target].encoder.guide
-    taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2) if other in plain})
+    taggers.update({(first, second): plain[second] for first, second in permutations(sources, 2) if second in plain})
     return Narrowing(taggers, threshold)

@@ -62,17 +62,18 @@ class Habits(NamedTuple):
 
         A right type has a right letter (`B`, `I`); a wrong one has each letter as often.
         """
-        counts, types = self.said + _PSEUDO * np.eye(len(self.types)), self.types
+        counts = self.said + _PSEUDO * np.eye(len(self.types))
+        types = self.types
         chance = counts / counts.sum(axis=1, keepdims=True)
         kinds = [types.index(type_of(label)) for label in self.labels]
         letters = np.bincount(kinds)
-        found = {}
+        rows = {}
         for label, kind in zip(self.labels, kinds, strict=True):
             row = np.array([chance[true, kind] / letters[kind] for true in kinds])
             row[np.array(kinds) == kind] = 0
             row[self.labels.index(label)] = chance[kind, kind]
-            found[label] = row
-        return found
+            rows[label] = row
+        return rows
 
 
 def corrected(
@@ -91,16 +92,17 @@ def corrected(
         return fitted
     if not _is_learnable(corpora, recipe, dev):
         return fitted
-    known = habits(ChainPredictor(fitted.model, recipe.threads), dev)
-    if known.missed < _NOISY:
+    model_habits = habits(ChainPredictor(fitted.model, recipe.threads), dev)
+    if model_habits.missed < _NOISY:
         return fitted
     run.tell(
-        f"the model misses {100 * known.missed:.0f} % of the tokens inside spans of the development data, because TRAIN"
-        " is small or its labels are wrong: a second model learns how far they are (`span_confidence=1` would not)"
+        f"the model misses {100 * model_habits.missed:.0f} % of the tokens inside spans of the development data,"
+        " because TRAIN is small or its labels are wrong: a second model learns how far they are"
+        " (`span_confidence=1` would not)"
     )
     settings = {**SPAN_SETTINGS, **recipe.settings} if recipe.learner == "adagrad" else recipe.settings
     recipe = replace(recipe, settings=settings, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
-    second = fit(as_evidence(corpora, known), recipe, dev, run.without_checkpoint().phase("noise"))
+    second = fit(as_evidence(corpora, model_habits), recipe, dev, run.without_checkpoint().phase("noise"))
     second_score = second.outcome.score or 0.0
     run.tell(f"on the development data: labels as they are {score:.4f}, labels that may err {second_score:.4f}")
     if second.outcome.interrupted:
@@ -115,23 +117,26 @@ def _is_learnable(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus) -> boo
     """
     if recipe.task.name != SPANS or recipe.mistake_driven or recipe.soft_labels != "posterior":
         return False
-    if any(each.confidence is not None or each.rejected for corpus in corpora for each in corpus):
+    if any(sentence.confidence is not None or sentence.rejected for corpus in corpora for sentence in corpus):
         return False
-    pairs = [(corpus, _without_probabilities(each, corpus.guideline)) for corpus in corpora for each in corpus]
-    is_numbered = any(before is not each for before, (_, each) in zip(chain(*corpora), pairs, strict=True))
+    pairs = [(corpus, _without_probabilities(sentence, corpus.guideline)) for corpus in corpora for sentence in corpus]
+    is_numbered = any(before is not sentence for before, (_, sentence) in zip(chain(*corpora), pairs, strict=True))
     if is_numbered and any(label[:2] in ("E-", "S-") for corpus in corpora for label in label_counts(corpus)):
         return False  # numbers of BIOES do not tell those of IOB2
-    pairs += [(dev, each) for each in dev]
-    return all(is_complete(each, own.guideline, own.covered_in(each)) for own, each in pairs)
+    pairs += [(dev, sentence) for sentence in dev]
+    return all(is_complete(sentence, corpus.guideline, corpus.covered_in(sentence)) for corpus, sentence in pairs)
 
 
 def _without_probabilities(sentence: Sentence, guideline: str) -> Sentence:
     """Return the sentence with one label where labels have probabilities: `O`, which may leave types open, or else
     the first."""
     layer = sentence.layers.get(guideline, ())
-    if not any(isinstance(each, Soft) for each in layer):
+    if not any(isinstance(candidates, Soft) for candidates in layer):
         return sentence
-    only = [((OUTSIDE,) if OUTSIDE in each else each[:1]) if isinstance(each, Soft) else each for each in layer]
+    only = [
+        ((OUTSIDE,) if OUTSIDE in candidates else candidates[:1]) if isinstance(candidates, Soft) else candidates
+        for candidates in layer
+    ]
     return sentence.with_layer(guideline, only)
 
 
@@ -149,22 +154,23 @@ def habits(tagger: ChainPredictor, dev: Corpus) -> Habits:
     return Habits(tagger.labels, said)
 
 
-def as_evidence(corpora: Sequence[Corpus], known: Habits) -> list[Corpus]:
+def as_evidence(corpora: Sequence[Corpus], model_habits: Habits) -> list[Corpus]:
     """Return the corpora with the likelihoods of true labels in place of the given ones, certain or not."""
-    likelihoods = known.likelihoods()
+    likelihoods = model_habits.likelihoods()
 
     @cache
     def heard(candidates: Candidates) -> Candidates:
-        said = candidates.numbered() if isinstance(candidates, Soft) else ((each, 1.0) for each in candidates or ())
-        rows = [number * likelihoods.get(label, np.zeros(len(known.labels))) for label, number in said]
+        said = candidates.numbered() if isinstance(candidates, Soft) else ((label, 1.0) for label in candidates or ())
+        rows = [number * likelihoods.get(label, np.zeros(len(model_habits.labels))) for label, number in said]
         row = np.sum(rows, axis=0)
         if not np.any(row):
             return candidates
         kept = np.flatnonzero(row > _LEAST * row.max())
-        return Soft((known.labels[at] for at in kept.tolist()), row[kept] / row.max())
+        return Soft((model_habits.labels[at] for at in kept.tolist()), row[kept] / row.max())
 
     def step(corpus: Corpus) -> Corpus:
-        name, coded = corpus.guideline, in_iob2(corpus, (corpus.guideline,))
-        return coded.map(lambda each: each.with_layer(name, [heard(label) for label in each.layers[name]]))
+        name = corpus.guideline
+        coded = in_iob2(corpus, (corpus.guideline,))
+        return coded.map(lambda sentence: sentence.with_layer(name, [heard(label) for label in sentence.layers[name]]))
 
     return [step(corpus) for corpus in corpora]

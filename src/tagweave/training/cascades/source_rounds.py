@@ -75,7 +75,8 @@ class SourceRounds:
 
     def first(self) -> Belief:
         """What the answers say without the text, by the default of aggregation."""
-        answers, answered = self.answers, self.answers.answered > 0
+        answers = self.answers
+        answered = self.answers.answered > 0
         labels = aggregate(answers, known=self.known).probabilities.astype(np.float64)
         prior = sequential_prior(answers, RIGHT, WRONG, self.known)
         silence = SilenceRates.of(answers, labels * answered[:, None]) if self.speaks else None
@@ -95,11 +96,15 @@ class SourceRounds:
     def after(self, before: Belief) -> Belief:
         """The next round: models of folds learn the current beliefs, and say what they believe of the other folds."""
         rows = before.log_likelihoods(self.answers)
-        known = np.ones_like(before.known) if self.speaks else before.known
-        learned, asked = self.evidence(before), self._likelihoods(rows, known)
-        folds, names = members([self.corpus], self.folds, self.seed), self.answers.labels
+        is_known = np.ones_like(before.known) if self.speaks else before.known
+        learned = self.evidence(before)
+        asked = self._likelihoods(rows, is_known)
+        folds = members([self.corpus], self.folds, self.seed)
+        names = self.answers.labels
         judge = partial(_believed, guideline=self.corpus.guideline, labels=names)
-        labels, total, ptr = before.labels.copy(), float(rows.max(axis=1).sum()), self.answers.sentence_ptr
+        labels = before.labels.copy()
+        total = float(rows.max(axis=1).sum())
+        ptr = self.answers.sentence_ptr
         for fold, beliefs in by_others(
             [learned], [asked.sentences], folds, self.recipe, judge, self.run, names, self.dev
         ):
@@ -108,14 +113,14 @@ class SourceRounds:
                 labels[ptr[sentence] : ptr[sentence + 1]] = table
         reliability = updated(self.answers, labels, before.reliability.prior)
         silence = before.silence and before.silence.updated(labels)
-        return Belief(labels, reliability, known, silence, total / len(self.answers))
+        return Belief(labels, reliability, is_known, silence, total / len(self.answers))
 
     def evidence(self, believed: Belief) -> Corpus:
         """Return the text with its true labels as posteriors; what nothing is believed of stays unknown."""
         names = self.answers.labels
         return self._with_layers(believed.labels, believed.known, lambda row: with_probabilities(names, row.tolist()))
 
-    def _likelihoods(self, rows: Floats, known: NDArray[np.bool_]) -> Corpus:
+    def _likelihoods(self, rows: Floats, is_known: NDArray[np.bool_]) -> Corpus:
         """Return the text with the likelihoods of its answers, scaled so that the largest of a position is 1."""
         names = self.answers.labels
         scaled = np.exp(rows - rows.max(axis=1, keepdims=True))
@@ -124,16 +129,17 @@ class SourceRounds:
             kept = np.flatnonzero(row > _LEAST)
             return Soft((names[at] for at in kept.tolist()), row[kept].tolist())
 
-        return self._with_layers(scaled, known, candidates)
+        return self._with_layers(scaled, is_known, candidates)
 
     def _with_layers(
-        self, rows: Floats, known: NDArray[np.bool_], candidates: Callable[[Floats], Candidates]
+        self, rows: Floats, is_known: NDArray[np.bool_], candidates: Callable[[Floats], Candidates]
     ) -> Corpus:
-        ptr, name = self.answers.sentence_ptr.tolist(), self.corpus.guideline
+        ptr = self.answers.sentence_ptr.tolist()
+        name = self.corpus.guideline
         sentences = []
-        for s, each in enumerate(self.corpus):
-            layer = tuple(candidates(rows[at]) if known[at] else None for at in range(ptr[s], ptr[s + 1]))
-            sentences.append(replace(each, layers={name: layer}, covered=None, confidence=None))
+        for number, sentence in enumerate(self.corpus):
+            layer = tuple(candidates(rows[at]) if is_known[at] else None for at in range(ptr[number], ptr[number + 1]))
+            sentences.append(replace(sentence, layers={name: layer}, covered=None, confidence=None))
         return replace(self.corpus, sentences=tuple(sentences), covered=None)
 
 

@@ -52,10 +52,10 @@ class Stacking:
     times: float = 4.0
     seed: int = 0
 
-    def sampling(self, recipe: Recipe, own: Sequence[Corpus], relabelled: Sequence[Corpus]) -> Recipe:
+    def sampling(self, recipe: Recipe, target_corpora: Sequence[Corpus], relabelled: Sequence[Corpus]) -> Recipe:
         """Return the recipe for a fit on corpora of the target guideline and relabelled ones."""
         sampled = self.times and relabelled and in_batches(recipe.learner)
-        return replace(recipe, sample=by_words(own, relabelled, self.times) if sampled else ())
+        return replace(recipe, sample=by_words(target_corpora, relabelled, self.times) if sampled else ())
 
 
 def fit_stack(
@@ -76,7 +76,8 @@ def fit_stack(
         KeyboardInterrupt: the user stopped a fit before the last.
     """
     _check(target_corpora, source_corpora, recipe, stacking)
-    recipe, target = replace(recipe, sample=()), target_corpora[0].guideline
+    recipe = replace(recipe, sample=())
+    target = target_corpora[0].guideline
     first = run.without_checkpoint()
     sources = fit_taggers(source_corpora, recipe, first)
     guided: list[Corpus] = []
@@ -84,20 +85,21 @@ def fit_stack(
         run.tell(f"a model of {target} that looks at their labels, to relabel their corpora")
         guided = guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first)
     run.tell(f"a tagger of {target}")
-    targets, sampling = [*target_corpora, *guided], stacking.sampling(recipe, target_corpora, guided)
+    targets = [*target_corpora, *guided]
+    sampling = stacking.sampling(recipe, target_corpora, guided)
     taggers = [fit(targets, sampling, dev, first).finished_model(), *sources]
-    known = answered(targets, sampling, stacking, first)
-    known, of_sources = known[: len(target_corpora)], known[len(target_corpora) :]
+    labelled = answered(targets, sampling, stacking, first)
+    labelled, labelled_sources = labelled[: len(target_corpora)], labelled[len(target_corpora) :]
     if stacking.pieces:
         run.tell(f"a model of pieces of {target}, to relabel the other corpora")
-        pieces = fit_pieces(known, taggers, recipe, dev, first).finished_model()
+        pieces = fit_pieces(labelled, taggers, recipe, dev, first).finished_model()
         converted = relabelled(pieces, source_corpora, recipe)
-        noisy = _of_each(source_corpora, lambda own: answered(own, recipe, stacking, first))
-        rows = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
-        known += [_with_columns(corpus, *columns) for corpus, *columns in rows]
+        noisy = _of_each(source_corpora, lambda guideline_corpora: answered(guideline_corpora, recipe, stacking, first))
+        rows = zip(prepare_corpora(converted, recipe), noisy, labelled_sources or noisy, strict=True)
+        labelled += [_with_columns(corpus, *columns) for corpus, *columns in rows]
         recipe = stacking.sampling(recipe, target_corpora, converted)
     run.tell(f"the model of pieces of {target}")
-    return fit_pieces(known, taggers, recipe, dev, run)
+    return fit_pieces(labelled, taggers, recipe, dev, run)
 
 
 def answered(
@@ -136,7 +138,7 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
     if guideline != encoder.guidelines[0]:
         expected = f"the guideline of the first tagger, {encoder.guidelines[0]}"
         raise CorpusError(f"a corpus of the guideline {guideline!r}", expected, corpora[0].path)
-    names = label_space([each for corpus in corpora for each in corpus], guideline, corpora[0].path).names
+    names = label_space([sentence for corpus in corpora for sentence in corpus], guideline, corpora[0].path).names
     pieces = [
         corpus.with_sentences(
             encoder.cut_for_training(sentence, labels, guideline)
@@ -165,9 +167,9 @@ def guided_conversion(
     """The source corpora under the target guideline: D' of section 5, by a guided model for each source guideline."""
     guides = {ChainPredictor(tagger).guideline: tagger for tagger in taggers}
 
-    def convert(own: Sequence[Corpus]) -> list[Corpus]:
-        fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, run)
-        return relabelled(fitted.finished_model(), own, recipe)
+    def convert(guideline_corpora: Sequence[Corpus]) -> list[Corpus]:
+        fitted = fit_guided(target_corpora, guides[guideline_corpora[0].guideline], recipe, dev, run)
+        return relabelled(fitted.finished_model(), guideline_corpora, recipe)
 
     return _of_each(source_corpora, convert)
 
@@ -185,15 +187,15 @@ def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> 
 
 def _of_each(corpora: Sequence[Corpus], step: Callable[[Sequence[Corpus]], Sequence[Corpus]]) -> list[Corpus]:
     """Return the results of a step on the corpora of each guideline, in the order of the corpora."""
-    results = {name: iter(step(own)) for name, own in by_guideline(corpora).items()}
+    results = {name: iter(step(guideline_corpora)) for name, guideline_corpora in by_guideline(corpora).items()}
     return [next(results[corpus.guideline]) for corpus in corpora]
 
 
-def _with_columns(corpus: Corpus, *others: Corpus) -> Corpus:
+def _with_columns(corpus: Corpus, *labelled: Corpus) -> Corpus:
     """Return a corpus with the columns of others over the same characters."""
     return corpus.with_sentences(
         replace(rows[0], columns={name: column for row in rows for name, column in row.columns.items()})
-        for rows in zip(corpus, *others, strict=True)
+        for rows in zip(corpus, *labelled, strict=True)
     )
 
 
@@ -206,8 +208,8 @@ def _check(
     if not target_corpora or not source_corpora:
         raise CorpusError("no corpus", "training data of the target guideline and of another one")
     jackknifed_corpora = [*target_corpora, *(source_corpora if stacking.pieces else ())]
-    for guideline, own in by_guideline(jackknifed_corpora).items():
-        sentences = sum(map(len, own))
+    for guideline, guideline_corpora in by_guideline(jackknifed_corpora).items():
+        sentences = sum(map(len, guideline_corpora))
         if not 2 <= stacking.folds <= sentences:
             expected = f"2 to {sentences}, the number of sentences of {guideline}"
             raise CorpusError(f"{stacking.folds} folds", expected)

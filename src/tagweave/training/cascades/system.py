@@ -72,17 +72,18 @@ class System(ABC, Generic[Annotation]):
     ) -> Fitted:
         """Fit a model that contains a guide (`fit_guided`); in training, the annotation of the parallel text replaces
         the guide's."""
-        shown = [self.shown(each, guide) for each in parallel]
+        shown = [self.shown(text, guide) for text in parallel]
         return self._fit(shown, self.recipe, dev and self.shown(dev, guide), step, guide)
 
     def _fit(
         self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: FitStep, guide: Fitted | None = None
     ) -> Fitted:
-        recipe, part = replace(recipe, sample=()), self.run.part(f"step-{step.number}")
+        recipe = replace(recipe, sample=())
+        step_run = self.run.part(f"step-{step.number}")
         if guide is None:
-            fitted = fit(corpora, recipe, dev, part)
+            fitted = fit(corpora, recipe, dev, step_run)
         else:
-            fitted = fit_guided(corpora, guide.model, recipe, dev, part)
+            fitted = fit_guided(corpora, guide.model, recipe, dev, step_run)
         if fitted.outcome.interrupted and not step.last:
             raise KeyboardInterrupt
         return fitted
@@ -100,7 +101,7 @@ class System(ABC, Generic[Annotation]):
         """Return the best annotations of a model; the corpus's own annotation is ignored."""
 
     @abstractmethod
-    def given(self, fitted: Fitted, corpus: Corpus) -> list[Annotation]:
+    def own_annotations(self, fitted: Fitted, corpus: Corpus) -> list[Annotation]:
         """Return the corpus's own annotation, completed by an ordinary model of its guideline."""
 
     def transform(self, transfer: Fitted, text: Parallel[Annotation]) -> list[Annotation]:

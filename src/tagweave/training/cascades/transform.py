@@ -97,16 +97,18 @@ def rankings(
     there: Fitted,
     back: Fitted,
     corpus: Corpus,
-    given: Sequence[Annotation],
+    annotations: Sequence[Annotation],
     k: int,
 ) -> list[CandidateRanking[Annotation]]:
     """For every sentence, the candidates among its k best that predict-self re-estimation may take."""
     results: list[CandidateRanking[Annotation]] = []
     for start in range(0, len(corpus), _BLOCK):
         block = corpus.with_sentences(corpus.sentences[start : start + _BLOCK])
-        candidates = system.candidates(there, Parallel(block, given[start : start + _BLOCK]), k)
-        scores = system.scores(back, block, [each.annotations for each in candidates])
-        results += [CandidateRanking.of(each, own) for each, own in zip(candidates, scores, strict=True)]
+        candidates = system.candidates(there, Parallel(block, annotations[start : start + _BLOCK]), k)
+        scores = system.scores(back, block, [kbest.annotations for kbest in candidates])
+        results += [
+            CandidateRanking.of(kbest, back_scores) for kbest, back_scores in zip(candidates, scores, strict=True)
+        ]
     return results
 
 
@@ -132,18 +134,19 @@ def fit_transformed(
     if rounds < 1:
         raise ValueError(f"found {rounds} rounds, expected 1 or more")
     groups = _by_guideline(targets, sources)
-    steps, target = Steps((1 + rounds) * len(groups) + 1 + (rounds > 1), system.run), targets[0].guideline
-    own = system.train(targets, dev, steps.next(f"target model of {target}")) if rounds > 1 else None
+    steps = Steps((1 + rounds) * len(groups) + 1 + (rounds > 1), system.run)
+    target = targets[0].guideline
+    target_model = system.train(targets, dev, steps.next(f"target model of {target}")) if rounds > 1 else None
     merged = [*targets]
     for guideline, corpora in groups.items():
         source_dev = _dev_of(guideline, source_devs)
         source = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
-        theirs = corpora, source_dev, source
-        parallel, parallel_dev = guided_texts(system, (targets, dev, own), theirs, rounds, steps)
+        source_parts = corpora, source_dev, source
+        parallel, parallel_dev = guided_texts(system, (targets, dev, target_model), source_parts, rounds, steps)
         what = f"{f'round {rounds}: ' if rounds > 1 else ''}transfer model, {guideline} to {target}"
         transfer = system.train_transfer(parallel, parallel_dev, steps.next(what))
         for corpus in corpora:
-            merged.append(system.relabelled(transfer, Parallel(corpus, system.given(source, corpus)), target))
+            merged.append(system.relabelled(transfer, Parallel(corpus, system.own_annotations(source, corpus)), target))
     return system.train(merged, dev, steps.next(f"final model of {target}", last=True))
 
 
@@ -193,8 +196,8 @@ def fit_iterated(
     try:
         for number in range(1, rounds + 1):
             results = _round(system, number, pairs, dev, predict_self, steps)
-            tried += [each for each, _ in results]
-            top = max(results, key=lambda each: each[0].score)
+            tried += [tried_round for tried_round, _ in results]
+            top = max(results, key=lambda result: result[0].score)
             if best and top[0].score <= best[0].score:
                 break
             best = top
@@ -214,12 +217,14 @@ class _Text(Generic[Annotation]):
     """
 
     corpus: Corpus
-    given: Sequence[Annotation]
+    annotations: Sequence[Annotation]
     guides: Sequence[Annotation | None]
 
     def parallel(self) -> Parallel[Annotation]:
-        kept = [(each, guide) for each, guide in zip(self.corpus, self.guides, strict=True) if guide is not None]
-        return Parallel(self.corpus.with_sentences(each for each, _ in kept), [guide for _, guide in kept])
+        kept = [
+            (sentence, guide) for sentence, guide in zip(self.corpus, self.guides, strict=True) if guide is not None
+        ]
+        return Parallel(self.corpus.with_sentences(sentence for sentence, _ in kept), [guide for _, guide in kept])
 
 
 @dataclass
@@ -248,15 +253,17 @@ def _begin(
     """Return the first parallel text: each side is annotated by the other's model (Algorithm 4, lines 2 to 5)."""
     guideline, corpora, source_dev = source
     model = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
-    own, targets, dev = target
+    target_model, targets, dev = target
 
-    def side(corpora: Sequence[Corpus], dev: Corpus | None, own: Fitted, other: Fitted) -> _Side[Annotation]:
+    def side(
+        corpora: Sequence[Corpus], dev: Corpus | None, own_model: Fitted, other_model: Fitted
+    ) -> _Side[Annotation]:
         def text(corpus: Corpus) -> _Text[Annotation]:
-            return _Text(corpus, system.given(own, corpus), system.annotate(other, corpus))
+            return _Text(corpus, system.own_annotations(own_model, corpus), system.annotate(other_model, corpus))
 
         return _Side(corpora[0].guideline, [*map(text, corpora)], None if dev is None else text(dev))
 
-    return _Pair(side(targets, dev, own, model), side(corpora, source_dev, model, own))
+    return _Pair(side(targets, dev, target_model, model), side(corpora, source_dev, model, target_model))
 
 
 def _round(
@@ -290,7 +297,7 @@ def _round(
         model = system.train(merged, dev, step) if is_new else results[-1][1]
         merged_before = merged
         results.append((Round(number, share, model.outcome.score or 0.0), model))
-    share = max(results, key=lambda each: each[0].score)[0].share
+    share = max(results, key=lambda result: result[0].score)[0].share
     for relabelling in relabellings:
         relabelling.guide_next(share)
     return results
@@ -313,11 +320,11 @@ class _Relabelling(Generic[Annotation]):
         corpora = []
         for text in self.pair.source.texts:
             if share == 0 and not self.predict_self.filter:
-                own = Parallel(text.corpus, text.given)
-                corpora.append(self.system.relabelled(self.forward, own, self.pair.target.guideline))
+                text_to_relabel = Parallel(text.corpus, text.annotations)
+                corpora.append(self.system.relabelled(self.forward, text_to_relabel, self.pair.target.guideline))
                 continue
             chosen = self._chosen(text, self.forward, self.backward, share)
-            relabelled = _Text(text.corpus, text.given, chosen).parallel()
+            relabelled = _Text(text.corpus, text.annotations, chosen).parallel()
             corpora.append(self.system.annotated(relabelled.corpus, relabelled.guides, self.pair.target.guideline))
         return corpora
 
@@ -330,18 +337,23 @@ class _Relabelling(Generic[Annotation]):
             for text in side.texts:
                 text.guides = self._chosen(text, there, back, share)
             if side.dev:
-                side.dev.guides = self.system.transform(there, Parallel(side.dev.corpus, side.dev.given))
+                side.dev.guides = self.system.transform(there, Parallel(side.dev.corpus, side.dev.annotations))
 
     def _chosen(self, text: _Text[Annotation], there: Fitted, back: Fitted, share: float) -> list[Annotation | None]:
         """Return the annotation of every sentence under the other guideline."""
         if not any(self.predict_self.choices):
-            best = self.system.transform(there, Parallel(text.corpus, text.given))
+            best = self.system.transform(there, Parallel(text.corpus, text.annotations))
             if not self.predict_self.filter:
                 return [*best]
             returned = self.system.transform(back, Parallel(text.corpus, best))
-            return [y if again == own else None for y, again, own in zip(best, returned, text.given, strict=True)]
+            return [
+                transformed if returned_annotation == annotation else None
+                for transformed, returned_annotation, annotation in zip(best, returned, text.annotations, strict=True)
+            ]
         if id(text) not in self.ranked:
-            self.ranked[id(text)] = rankings(self.system, there, back, text.corpus, text.given, self.predict_self.k)
+            self.ranked[id(text)] = rankings(
+                self.system, there, back, text.corpus, text.annotations, self.predict_self.k
+            )
         return [ranking.best(share) for ranking in self.ranked[id(text)]]
 
 
@@ -356,4 +368,4 @@ def _by_guideline(targets: Sequence[Corpus], sources: Iterable[Corpus]) -> dict[
 
 
 def _dev_of(guideline: str, devs: Iterable[Corpus]) -> Corpus | None:
-    return next((each for each in devs if each.guideline == guideline), None)
+    return next((corpus for corpus in devs if corpus.guideline == guideline), None)

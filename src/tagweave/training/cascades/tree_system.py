@@ -35,15 +35,15 @@ def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLaye
     """
     if not all(tree):
         return tree
-    found: list[ArcCandidates] = []
-    for own, row in zip(tree, probabilities.reshape(len(tree) + 1, -1).T[1:], strict=True):
-        (arc,) = own or ()
+    layer: list[ArcCandidates] = []
+    for candidates, row in zip(tree, probabilities.reshape(len(tree) + 1, -1).T[1:], strict=True):
+        (arc,) = candidates or ()
         head = arc.head or 0
-        others = [each for each in np.flatnonzero(row >= _LEAST).tolist() if each != head]
-        numbers = np.maximum(row[[head, *others]].astype(np.float64), _LEAST)
-        soft = Soft((arc, *(Arc(each, None) for each in others)), (numbers / numbers.sum()).tolist())
-        found.append(soft if others else own)
-    return tuple(found)
+        rivals = [head_number for head_number in np.flatnonzero(row >= _LEAST).tolist() if head_number != head]
+        numbers = np.maximum(row[[head, *rivals]].astype(np.float64), _LEAST)
+        soft = Soft((arc, *(Arc(rival, None) for rival in rivals)), (numbers / numbers.sum()).tolist())
+        layer.append(soft if rivals else candidates)
+    return tuple(layer)
 
 
 Tree = tuple[Arc, ...]
@@ -75,18 +75,19 @@ class TreeSystem(System[Tree]):
     def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
         return _trees(self._parser(fitted).parse(corpus), fitted.model.guideline)
 
-    def given(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
+    def own_annotations(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
         """Return the trees of the corpus; if they are ambiguous, the best that they allow."""
         return _trees(self._parser(fitted).complete(corpus, corpus.guideline), corpus.guideline)
 
     def candidates(self, transfer: Fitted, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
-        parser, shown = self._parser(transfer), self.shown(text).sentences
+        parser = self._parser(transfer)
+        shown = self.shown(text).sentences
         encoded = parser.encode(shown)
         best = list(transfer.model.k_best(encoded, k))
-        of_sentence = np.repeat(np.arange(len(best)), [len(scores) for _, scores in best])
-        heads = np.concatenate([np.zeros(0, np.int32), *(each.reshape(-1) for each, _ in best)])
-        repeated = [shown[i] for i in of_sentence.tolist()]
-        arcs = parser.with_arcs(repeated, encoded.take(of_sentence), heads)
+        sentence_numbers = np.repeat(np.arange(len(best)), [len(scores) for _, scores in best])
+        heads = np.concatenate([np.zeros(0, np.int32), *(heads.reshape(-1) for heads, _ in best)])
+        repeated = [shown[i] for i in sentence_numbers.tolist()]
+        arcs = parser.with_arcs(repeated, encoded.take(sentence_numbers), heads)
         trees = iter(_trees(arcs, transfer.model.guideline))
         totals = self._totals(transfer.model, encoded)
         return [
@@ -96,10 +97,14 @@ class TreeSystem(System[Tree]):
 
     def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Tree]]) -> list[Floats]:
         """See `System.scores`. Trees are made projective as in training."""
-        own: Sequence[Sentence] = corpus.sentences
+        sentences: Sequence[Sentence] = corpus.sentences
         if self.recipe.projective:
-            own, _ = projectivised(own, corpus.guideline)
-        shown = [_guided(s, guide) for s, each in zip(own, guides, strict=True) for guide in each]
+            sentences, _ = projectivised(sentences, corpus.guideline)
+        shown = [
+            _guided(sentence, guide)
+            for sentence, sentence_guides in zip(sentences, guides, strict=True)
+            for guide in sentence_guides
+        ]
         encoded = self._parser(transfer).encode(shown, corpus.guideline)
         scores = self._totals(transfer.model, encoded, True) - self._totals(transfer.model, encoded)
         return [scores[first:last] for first, last in pairwise(np.cumsum([0, *map(len, guides)]).tolist())]
@@ -108,8 +113,8 @@ class TreeSystem(System[Tree]):
         """Return the text with these trees as its only head layer; unknown heads stay unknown."""
         sentences = []
         for sentence, tree in zip(corpus, annotations, strict=True):
-            given = sentence.heads.get(corpus.guideline, (None,) * len(tree))
-            layer = tuple(None if own is None else (arc,) for arc, own in zip(tree, given, strict=True))
+            heads = sentence.heads.get(corpus.guideline, (None,) * len(tree))
+            layer = tuple(None if candidates is None else (arc,) for arc, candidates in zip(tree, heads, strict=True))
             sentences.append(replace(sentence, heads={guideline: layer}))
         return replace(corpus, sentences=tuple(sentences), guideline=guideline)
 
@@ -127,8 +132,8 @@ class TreeSystem(System[Tree]):
         cells = encoded.evidence.cells
         tables = (probabilities[first:last] for first, last in pairwise(cells.tolist()))
         return best.with_sentences(
-            replace(each, heads={guideline: with_probabilities(each.heads[guideline], table)})
-            for each, table in zip(best, tables, strict=True)
+            replace(sentence, heads={guideline: with_probabilities(sentence.heads[guideline], table)})
+            for sentence, table in zip(best, tables, strict=True)
         )
 
     def _parser(self, fitted: Fitted) -> TreePredictor:

@@ -57,14 +57,15 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
     """
     if isinstance(model, ChainModel) and of_pieces(model):
         return model
-    share, threads = min(1.0, _TOKENS / max(1, sum(corpus.tokens() for _, corpus in judged))), recipe.threads
-    prepared = [(each, recipe.task.prepare(corpus.part(share))) for each, corpus in judged]
+    share = min(1.0, _TOKENS / max(1, sum(corpus.tokens() for _, corpus in judged)))
+    threads = recipe.threads
+    prepared = [(model, recipe.task.prepare(corpus.part(share))) for model, corpus in judged]
     outputs = [_output(*pair, threads) for pair in prepared]
     walk = head_answers if isinstance(model, TreeModel) else label_answers
 
     def answers(temperature: float) -> Answers:
         pairs = zip(prepared, outputs, strict=True)
-        return _joined(walk(_at(each, temperature), gold, output, threads) for (each, gold), output in pairs)
+        return _joined(walk(_at(model, temperature), gold, output, threads) for (model, gold), output in pairs)
 
     def loss(logarithm: float) -> float:
         return -float(np.log(np.maximum(answers(exp(logarithm)).of_gold, _TINY)).mean())
@@ -74,7 +75,7 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
         return model
     temperature = round(exp(_minimum(loss, log(_RANGE[0]), log(_RANGE[1]), _EXACTNESS)), 3)
     cooled = answers(temperature)
-    before, after = (calibration("tokens", each.probability, each.right).error for each in (first, cooled))
+    before, after = (calibration("tokens", made.probability, made.right).error for made in (first, cooled))
     facts = {"temperature": temperature, "file": name, "tokens": len(first.right), "before": before, "after": after}
     if recipe.task.name == SPANS:
         facts["spans"] = _of_spans(judged, temperature, threads)
@@ -84,22 +85,26 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
 def _output(model: Any, gold: Corpus, threads: int) -> Corpus:
     """Return a corpus with the labels or the trees of a model."""
     if isinstance(model, TreeModel):
-        return gold.with_sentences(TreePredictor(model, threads).parse(replace(each, heads={}) for each in gold))
-    bare = (replace(each, layers={}) for each in gold)
+        return gold.with_sentences(
+            TreePredictor(model, threads).parse(replace(sentence, heads={}) for sentence in gold)
+        )
+    bare = (replace(sentence, layers={}) for sentence in gold)
     return gold.with_sentences(ChainPredictor(model, threads, gold.guideline).tag(bare))
 
 
 def _of_spans(judged: Judged, temperature: float, threads: int) -> dict[str, Any]:
     """Return the line for spans as wholes, with their errors before and after both maps; nothing without spans."""
     first, cooled = (
-        _joined(span_answers(_at(model, each), corpus, threads) for model, corpus in judged)
-        for each in (1.0, temperature)
+        _joined(span_answers(_at(model, value), corpus, threads) for model, corpus in judged)
+        for value in (1.0, temperature)
     )
     if not len(first.right):
         return {}
     slope, offset = fitted_line(cooled.probability, cooled.right)
     after = calibrated_spans(cooled.probability, slope, offset)
-    before, then = (calibration("spans", each, first.right).error for each in (first.probability, after))
+    before, then = (
+        calibration("spans", probabilities, first.right).error for probabilities in (first.probability, after)
+    )
     return {"count": len(first.right), "slope": slope, "offset": offset, "before": before, "after": then}
 
 

@@ -53,7 +53,7 @@ class ProblemSize(NamedTuple):
     sentences: int
     tokens: int
     evidence: int
-    known: int
+    single: int
 
     @classmethod
     def of(cls, encoded: Encoded, sets: LabelSets) -> ProblemSize:
@@ -79,7 +79,7 @@ class ChainProblem(Problem):
         """The pointwise problem if few positions have one label: the loss is not convex, and training from zero reaches
         lower scores (tsuboi-2008, 5.1 and 5.2, also begins with a model trained on less). Not for spans: a token by
         itself does not tell what lies outside."""
-        has_few = self.size.tokens > 0 and self.size.known / self.size.tokens < _MOSTLY
+        has_few = self.size.tokens > 0 and self.size.single / self.size.tokens < _MOSTLY
         starts_pointwise = has_few and self.model.task != SPANS and self.model.parameters.transitions
         return self.pointwise() if starts_pointwise else None
 
@@ -102,8 +102,10 @@ class ChainProblem(Problem):
     def summary(self, recipe: Recipe) -> list[str]:
         """Return lines that tell the size: sentences, tokens, labels, features, weights and memory."""
         size, model, space = self.size, self.model, self.model.space
-        features, parameters = len(model.encoder.windows), model.parameters
-        labels, by_view = f"{len(space):,} labels", ""
+        features = len(model.encoder.windows)
+        parameters = model.parameters
+        labels = f"{len(space):,} labels"
+        by_view = ""
         if len(space.views) > 1:
             sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
             labels = f"{len(space):,} bundles of labels ({sides})"
@@ -161,7 +163,8 @@ def prepare_in(
         problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(problem, expected)
     sentences = [weighted_sentence(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
-    scheme, sets = scheme_of(recipe, space, corpora[0].path), LabelSets(space, recipe.soft_labels)
+    scheme = scheme_of(recipe, space, corpora[0].path)
+    sets = LabelSets(space, recipe.soft_labels)
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
@@ -237,10 +240,10 @@ def scheme_of(recipe: Recipe, space: LabelSpace, path: str = "") -> TransitionSc
 
 def count_known(sets: LabelSets, allow: NDArray[np.int32]) -> int:
     """Count the tokens that have one label under some guideline, or probabilities of labels."""
-    known = np.any([sets.projected(view).sum(axis=1) == 1 for view in sets.space.sides], axis=0)
+    is_single = np.any([sets.projected(view).sum(axis=1) == 1 for view in sets.space.sides], axis=0)
     if sets.posteriors is not None:
-        known |= sets.posteriors.of_set >= 0
-    return int(np.count_nonzero(known[allow]))
+        is_single |= sets.posteriors.of_set >= 0
+    return int(np.count_nonzero(is_single[allow]))
 
 
 def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iterator[str]:
@@ -275,7 +278,8 @@ def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
     labels x labels; the buffers of the largest batch of sentences, tokens x labels; and the encoded sentences, with the
     block that a learner has shuffled.
     """
-    objective, Y = problem.objective, len(problem.model.space)
+    objective = problem.objective
+    Y = len(problem.model.space)
     itemsize = np.dtype(objective.dtype).itemsize
     arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
     trainer = recipe.trainer()
@@ -318,8 +322,8 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     label, otherwise the accuracy on positions with one label. A label that the model does not know counts as wrong. A
     wildcard is not one label, nor is `O` if the corpus covers only some labels.
     """
-    known = (without_outside(each, dev.guideline, dev.covered_in(each)) for each in dev)
-    layers = [each.layers.get(dev.guideline, (None,) * len(each)) for each in known]
+    visible = (without_outside(sentence, dev.guideline, dev.covered_in(sentence)) for sentence in dev)
+    layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in visible]
     sides = [view.guideline for view in model.space.sides]
     if dev.guideline not in sides:
         problem = f"development data of the guideline {dev.guideline!r}"
@@ -358,22 +362,22 @@ def scorer(
     view = model.space.view(guideline)
     numbers = dict(view.number)  # of the labels of the model, then of those it lacks
     gold = np.array([_one_label(candidates, numbers) for layer in layers for candidates in layer], np.int32)
-    known = gold >= 0
-    if not known.any():
+    has_one_label = gold >= 0
+    if not has_one_label.any():
         raise CorpusError("no position with one label", "development data to measure by", path)
     spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
     ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
     counter: SpanCounter | WordCounter | None = None  # if the score is the F measure of spans or words
     if model.task == SPANS:
         counter = SpanCounter(tuple(numbers), ptr)
-    elif model.coding and known.all():
+    elif model.coding and has_one_label.all():
         counter = WordCounter(tuple(numbers), ptr)
 
     def score(weights: Floats) -> float:
         weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
         system = view.projection[weighted.best(encoded, threads=threads)]
         system = system if spread is None else spread.characters(system)
-        return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
+        return counter.f_score(gold, system) if counter else float((system == gold)[has_one_label].mean())
 
     return score
 

@@ -47,12 +47,13 @@ def check_evidence(
     sentences: Sequence[Sentence], encoded: Encoded, sets: LabelSets, scheme: TransitionScheme, recipe: Recipe
 ) -> None:
     """Refuse evidence that no label sequence satisfies, or that the learner cannot use."""
-    given, rejected = encoded.evidence, encoded.evidence.rejected
-    check_consistent(sentences, given.sets, given.noise, sets.masks, scheme, rejected, sets.space.names)
+    evidence = encoded.evidence
+    rejected = evidence.rejected
+    check_consistent(sentences, evidence.sets, evidence.noise, sets.masks, scheme, rejected, sets.space.names)
     if recipe.mistake_driven and (sets.has_numbers or len(rejected)):
         place = sentences[int(rejected[0, 0])].location if len(rejected) else sentences[0].location[:1]
-        found = "rejected spans" if len(rejected) else "candidates with numbers"
-        raise CorpusError(f"{found} for the learner {recipe.learner}", "a learner that follows a gradient", *place)
+        problem = "rejected spans" if len(rejected) else "candidates with numbers"
+        raise CorpusError(f"{problem} for the learner {recipe.learner}", "a learner that follows a gradient", *place)
 
 
 def evidence_of(
@@ -64,7 +65,8 @@ def evidence_of(
     """
     allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
     sentences = [sentence for corpus in corpora for sentence in corpus.sentences]
-    noise, rejected = token_noise(sentences), rejected_spans(sentences, sets.space)
+    noise = token_noise(sentences)
+    rejected = rejected_spans(sentences, sets.space)
     if len(noise):
         allow[noise >= 1] = ALL
         for t in np.flatnonzero((noise > 0) & sets.are_likelihoods[allow]):
@@ -73,9 +75,9 @@ def evidence_of(
         # a confidence says once more how far labels are to be believed, and rejected spans are no marginals
         is_posterior = sets.posteriors.of_set[allow] >= 0
         of_token = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
-        others = {"rejected spans": np.isin(of_token, rejected[:, 0]), "a confidence in them": noise > 0}
-        for what, there in others.items():
-            if len(there) and (both := is_posterior & there).any():
+        conflicts = {"rejected spans": np.isin(of_token, rejected[:, 0]), "a confidence in them": noise > 0}
+        for what, is_there in conflicts.items():
+            if len(is_there) and (both := is_posterior & is_there).any():
                 place = sentences[int(of_token[both.argmax()])].location
                 raise CorpusError(f"probabilities of labels and {what}", "one of them", *place)
     return allow, noise, rejected
@@ -136,14 +138,16 @@ def _check_rejected(
     ptr = pointers(np.array([len(sentence) for sentence in sentences]))
     for number in np.unique(rejected[:, 0]).tolist():
         spans = rejected[rejected[:, 0] == number] - np.array([number, 0, 0, 0, 0])
-        rows, split = allowed[ptr[number] : ptr[number + 1]], SplitLabels(names, spans)
-        own, kept = split.projection, split.allowed(np.array([0, len(rows)]))
-        follows = split.follows & scheme.transition[np.ix_(own, own)]
-        reached = scheme.start[own]
-        for t, row in enumerate(rows[:, own] & kept):
+        rows = allowed[ptr[number] : ptr[number + 1]]
+        split = SplitLabels(names, spans)
+        labels = split.projection
+        kept = split.allowed(np.array([0, len(rows)]))
+        follows = split.follows & scheme.transition[np.ix_(labels, labels)]
+        reached = scheme.start[labels]
+        for t, row in enumerate(rows[:, labels] & kept):
             reached = row & (follows[reached].any(axis=0) if t else reached)
-        if not (reached & split.ends & scheme.end[own]).any():
+        if not (reached & split.ends & scheme.end[labels]).any():
             types = span_types(names)
             shown = ", ".join(f"{start + 1}-{stop} {types[kind]}" for _, start, stop, kind, _ in spans.tolist())
-            found = f"labels that leave nothing but what is rejected: {shown}"
-            raise CorpusError(found, "other labels, or no such rejection", *sentences[number].location)
+            problem = f"labels that leave nothing but what is rejected: {shown}"
+            raise CorpusError(problem, "other labels, or no such rejection", *sentences[number].location)

@@ -94,7 +94,8 @@ def fit_problem(
     if dev is not None:
         evaluate = problem.dev_score(dev, recipe)
     score = evaluate and (lambda weights: evaluate(problem.kept(weights)))
-    about, beginning = problem.about(recipe), None if trainer else problem.beginning
+    about = problem.about(recipe)
+    beginning = None if trainer else problem.beginning
     trainer = trainer or recipe.trainer()
     if (beginning or recipe.ratio) and "rate" not in recipe.settings:
         # the share of spans drifts if weights move fast: 5 points of F on dev of CoNLL-2003 with half of its names
@@ -107,11 +108,11 @@ def fit_problem(
         steps.insert(0, (beginning, recipe.trainer(), first))
     return_freed_memory()
     weights = problem.model.weights
-    for each, learner, part in steps:
-        outcome = loop.train(learner, each.objective, weights, part, score)
-        weights = each.kept(outcome.weights)
-        own = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
-        fitted = each.finished(replace(each.model, weights=weights, about=own), outcome, part)
+    for step, learner, step_run in steps:
+        outcome = loop.train(learner, step.objective, weights, step_run, score)
+        weights = step.kept(outcome.weights)
+        facts = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
+        fitted = step.finished(replace(step.model, weights=weights, about=facts), outcome, step_run)
         if fitted.outcome.interrupted:
             return fitted
     if beginning:

@@ -43,7 +43,7 @@ def has_seed(learner: str) -> bool:
     return "seed" in LEARNERS[learner].__dataclass_fields__
 
 
-def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
+def by_words(targets: Sequence[Corpus], sources: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
     """Return all sentences of the targets, and of each other corpus about `times` as many words as the targets have.
 
     Returns:
@@ -52,7 +52,7 @@ def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float =
     words = times * sum(corpus.tokens() for corpus in targets)
     return (
         *map(len, targets),
-        *(min(len(each), int(-(-len(each) * words // max(1, each.tokens())))) for each in others),
+        *(min(len(corpus), int(-(-len(corpus) * words // max(1, corpus.tokens())))) for corpus in sources),
     )
 
 
@@ -132,8 +132,8 @@ class Recipe:
             raise ValueError(f"unknown learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
         if self.average_seeds > 1 and not has_seed(self.learner):
             expected = f"one of {', '.join(filter(has_seed, LEARNERS))}: the others have no seed"
-            found = f"found `average_seeds={self.average_seeds}` with the learner {self.learner}"
-            raise ValueError(f"{found}, expected {expected}")
+            problem = f"found `average_seeds={self.average_seeds}` with the learner {self.learner}"
+            raise ValueError(f"{problem}, expected {expected}")
         if isinstance(self.templates, ArcTemplates) and self.templates.has_siblings and not self.projective:
             raise ValueError("found templates of siblings for trees whose arcs may cross, expected projective trees")
         if self.ratio is not None and self.task.name != SPANS:
@@ -210,7 +210,9 @@ class Recipe:
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain description of all that concerns the structure, for the model's metadata."""
-        names = [each.name for each in fields(self) if each.metadata.get("structure", self.structure) == self.structure]
+        names = [
+            field.name for field in fields(self) if field.metadata.get("structure", self.structure) == self.structure
+        ]
         plain = asdict(replace(self, lookups=NOTHING))
         values = {name: plain[name] for name in names if name != "lookups"}
         templates = self.templates if self.structure == TREE else self.chosen_templates()
@@ -222,7 +224,7 @@ def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int |
     if learner not in LEARNERS:
         raise PlanError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
     kinds = get_type_hints(LEARNERS[learner])
-    names = [each.name for each in fields(LEARNERS[learner]) if each.name != "seed"]
+    names = [field.name for field in fields(LEARNERS[learner]) if field.name != "seed"]
     if unknown := [name for name in values if name not in names]:
         raise PlanError(f"unknown setting {unknown[0]!r} of {learner}, expected one of {', '.join(names)}")
     return {name: value_of(f"settings={name}", value, kinds[name], is_text=True) for name, value in values.items()}

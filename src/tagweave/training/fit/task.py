@@ -83,7 +83,8 @@ class Task:
         if self.name == SPANS:
             return chunk_schemes.labels(names, self.coding)
         parts = [split_label(name) for name in names]
-        seen, kinds = {letter for letter, _ in parts}, sorted({kind for _, kind in parts})
+        seen = {letter for letter, _ in parts}
+        kinds = sorted({kind for _, kind in parts})
         more = [(letter, kind) for letter in LETTERS[self.coding] if letter not in seen for kind in kinds]
         more += [(end, kind) for letter, kind in parts for end in _ENDS[self.coding].get(letter, "")]
         return tuple(sorted({*names, *(f"{letter}-{kind}" if kind else letter for letter, kind in more)}))
@@ -99,17 +100,17 @@ class Task:
             for sentence in corpus:
                 if sentence.rejected.get(corpus.guideline):
                     coding = f" in {self.coding}" if self.name == SPANS else ""
-                    found = f"rejected spans for the task {self.name}{coding}"
-                    raise CorpusError(found, "the task spans, in BIOES or IOB2", *sentence.location)
+                    problem = f"rejected spans for the task {self.name}{coding}"
+                    raise CorpusError(problem, "the task spans, in BIOES or IOB2", *sentence.location)
         if not self.of_characters:
             if corpus.unit == "character":
-                found = "a corpus of characters" if len(corpus) else "no sentences"
-                raise CorpusError(found, f"words, for the task {self.name}", corpus.path)
+                problem = "a corpus of characters" if len(corpus) else "no sentences"
+                raise CorpusError(problem, f"words, for the task {self.name}", corpus.path)
             return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding, None, scheme, self.gaps)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
-        known = (without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
-        sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
+        visible = (without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
+        sentences = tuple(convert(sentence, corpus.guideline) for sentence in visible)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
 
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
@@ -125,7 +126,7 @@ class Task:
     def _from_characters(self, sentence: Sentence, guideline: str) -> Sentence:
         segmentation = segmentation_name(sentence, guideline)
         letters = sentence.layers.get(segmentation, (None,) * len(sentence))
-        if strange := sorted({letter for each in set(letters) for letter in each or ()} - set("BMES")):
+        if strange := sorted({letter for candidates in set(letters) for letter in candidates or ()} - set("BMES")):
             problem = f"the labels {', '.join(strange)} in layer {segmentation!r}"
             raise CorpusError(problem, "a segmentation in the letters B, M, E, S", *sentence.location)
         source = sentence.with_layer(SEGMENTATION, letters)
@@ -135,16 +136,18 @@ class Task:
 
 def segmentation_name(sentence: Sentence, guideline: str) -> str:
     """Return the layer that segments a sentence of characters: the guideline's, or the default of the format."""
-    is_own = guideline in sentence.layers and not (guideline == TAGS and SEGMENTATION in sentence.layers)
-    return guideline if is_own else SEGMENTATION
+    has_own = guideline in sentence.layers and not (guideline == TAGS and SEGMENTATION in sentence.layers)
+    return guideline if has_own else SEGMENTATION
 
 
 def without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | None) -> Sentence:
     """Return the sentence with `O` replaced by unknown if the corpus covers only some labels."""
     if covered is None or layer not in sentence.layers:
         return sentence
-    known: list[Candidates] = [None if OUTSIDE in (each or ()) else each for each in sentence.layers[layer]]
-    return sentence.with_layer(layer, known)
+    visible: list[Candidates] = [
+        None if OUTSIDE in (candidates or ()) else candidates for candidates in sentence.layers[layer]
+    ]
+    return sentence.with_layer(layer, visible)
 
 
 def label_counts(corpus: Corpus) -> Counter[str]:
@@ -163,7 +166,7 @@ def guessed_task(corpus: Corpus, tell: Callable[[str], None]) -> str:
     """Return the task of a corpus by the labels of its first sentences; say so if it is not `tag`."""
     if corpus.unit != "word":
         return "tag"
-    names = collect_names([each.layers.get(corpus.guideline, ()) for each in corpus.sentences[:SENTENCES]])
+    names = collect_names([sentence.layers.get(corpus.guideline, ()) for sentence in corpus.sentences[:SENTENCES]])
     if not codes_chunks(names):
         return "tag"
     shown = " ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")

@@ -71,8 +71,8 @@ class TreebankCounts:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes for the user on the training data."""
-        open_ones = self.known < self.tokens
-        known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
+        has_unknown = self.known < self.tokens
+        heads = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
         uncertain = f"{self.uncertain:,} heads with a confidence below 1: an uncertain head excludes others in part"
         crossing = f"{self.crossing} sentences with arcs that cross: " + (
             "lifted, for the training of heads (`non_projective` learns from them as they are)"
@@ -81,7 +81,7 @@ class TreebankCounts:
         )
         tree = "projective tree" if self.projective else "tree"
         unused = f"{self.unused} sentences left out: no {tree} agrees with their annotation"
-        lines = ((known, open_ones), (uncertain, self.uncertain), (crossing, self.crossing), (unused, self.unused))
+        lines = ((heads, has_unknown), (uncertain, self.uncertain), (crossing, self.crossing), (unused, self.unused))
         return tuple(line for line, count in lines if count)
 
 
@@ -132,24 +132,26 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
     assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
     templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective)
     trees, crosses = projectivised(sentences, layer) if recipe.projective else (sentences, crossing(sentences, layer))
-    relations, given = relation_preset(templates, next(iter(tag_layers(sentences)), "form")), len(sentences)
+    relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
+    original_count = len(sentences)
     sentences, trees = (
-        with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, trees)
+        with_copies(group, given_columns(templates.columns), recipe.drop_columns) for group in (sentences, trees)
     )
     encoded = _encoded(trees, templates, layer, recipe, path)
-    features, single_root = ArcFeatures(templates, 1 << recipe.bits), _has_single_roots(encoded)
+    features = ArcFeatures(templates, 1 << recipe.bits)
+    single_root = _has_single_roots(encoded)
     weights = features.initial(recipe.dtype)
     model = TreeModel(features, weights, None, single_root, layer, projective=recipe.projective)
     fits = model.best(encoded, True) >= 0
     usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
-    of_use = encoded.take(np.flatnonzero(usable))
-    objective = TreeObjective(features, of_use, single_root, recipe.threads, recipe.dtype, recipe.projective)
+    useful = encoded.take(np.flatnonzero(usable))
+    objective = TreeObjective(features, useful, single_root, recipe.threads, recipe.dtype, recipe.projective)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", path)
-    own = encoded.evidence.take(np.arange(given))
-    heads = own.token_heads
-    numbers = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.noise > 0).sum())
-    counts = TreebankCounts(crosses, int((~usable[:given]).sum()), *numbers, recipe.projective)
+    evidence = encoded.evidence.take(np.arange(original_count))
+    heads = evidence.token_heads
+    numbers = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((evidence.noise > 0).sum())
+    counts = TreebankCounts(crosses, int((~usable[:original_count]).sum()), *numbers, recipe.projective)
     line = _evidence_line(corpora)
     return TreeProblem(model, objective, encoded, sentences, relations, counts, line, recipe.soft_labels)
 
@@ -172,25 +174,26 @@ def _has_single_roots(encoded: EncodedArcs) -> bool:
 
 
 def _evidence_line(corpora: Sequence[Corpus]) -> str:
-    layers = [each for corpus in corpora for s in corpus if any(each := s.heads.get(corpus.guideline, ()))]
-    tokens, known = sum(map(len, layers)), sum(sum(map(bool, each)) for each in layers)
-    return f"{len(layers):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
+    layers = [layer for corpus in corpora for s in corpus if any(layer := s.heads.get(corpus.guideline, ()))]
+    tokens, annotated = sum(map(len, layers)), sum(sum(map(bool, layer)) for layer in layers)
+    return f"{len(layers):,} sentences with evidence, {tokens:,} tokens ({annotated:,} with evidence)"
 
 
-def usual_templates(*parts: Sequence[Sentence], siblings: bool = True) -> ArcTemplates:
+def usual_templates(*groups: Sequence[Sentence], siblings: bool = True) -> ArcTemplates:
     """`arc_preset` over the finest tags that every sentence has, with coarser tags and `feats` if present. `parts`:
     groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same templates,
     so all corpora of both guidelines are groups."""
-    sentences = [sentence for part in parts for sentence in part]
-    known = tag_layers(sentences)
-    if not known:
+    sentences = [sentence for group in groups for sentence in group]
+    layers = tag_layers(sentences)
+    if not layers:
         raise CorpusError(
             "sentences without tags", "a layer upos or xpos", *(sentences[0].location if sentences else ())
         )
     have_feats = all(
-        all("feats" in s.columns for s in part) and any(set(s.columns["feats"]) - {"_"} for s in part) for part in parts
+        all("feats" in s.columns for s in group) and any(set(s.columns["feats"]) - {"_"} for s in group)
+        for group in groups
     )
-    return arc_preset(known[0], known[1] if len(known) > 1 else None, have_feats, siblings)
+    return arc_preset(layers[0], layers[1] if len(layers) > 1 else None, have_feats, siblings)
 
 
 def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
@@ -224,14 +227,15 @@ def fit_labels(
     if not names:
         return None, False
     encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
-    known = encoded.evidence.token_heads
-    heads = np.where(known >= 0, known, heads)
+    annotated = encoded.evidence.token_heads
+    heads = np.where(annotated >= 0, annotated, heads)
     labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
     allowed = allowed_labels(sentences, layer, heads, names, reading)
     allowed[heads < 0] = True
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.evidence.weights, encoded.lengths)
-    noise, posterior = head_noise(sentences, layer), are_probabilities(allowed, reading)
+    noise = head_noise(sentences, layer)
+    posterior = are_probabilities(allowed, reading)
     noise = noise if len(noise) else np.zeros(len(weights))
     objective = LabelObjective(rows, RelationEvidence(allowed, noise, weights, posterior), _LABEL_ROWS)
     if not len(objective):  # there is only one relation, or no arc distinguishes them
@@ -247,11 +251,12 @@ def dev_score(model: TreeModel, dev: Corpus, threads: int = 1) -> Callable[[Floa
     encoded = encode_arcs(dev.sentences, model.parameters.templates, dev.guideline)
     if (encoded.evidence.heads < 0).all():
         raise CorpusError("no head that is known", "development data with trees", dev.path)
-    known = encoded.evidence.token_heads
+    gold = encoded.evidence.token_heads
 
     def score(weights: Floats) -> float:
-        heads, scored = replace(model, weights=weights).best(encoded, threads=threads), known >= 0
-        return float((heads == known)[scored].mean()) if scored.any() else 0.0
+        heads = replace(model, weights=weights).best(encoded, threads=threads)
+        scored = gold >= 0
+        return float((heads == gold)[scored].mean()) if scored.any() else 0.0
 
     return score
 
@@ -264,9 +269,9 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
     """
     results, changed = [], 0
     for sentence in sentences:
-        given = sentence.heads.get(layer)
-        old = [] if given is None else list(map(only_head, given))
-        if given is None or SEVERAL in old:
+        layer_arcs = sentence.heads.get(layer)
+        old = [] if layer_arcs is None else list(map(only_head, layer_arcs))
+        if layer_arcs is None or SEVERAL in old:
             results.append(sentence)
             continue
         new = np.array(old, np.int32)
@@ -275,8 +280,14 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
             raise _circle(sentence)
         changed += lifts > 0
         if lifts:
-            kept = ((each, head, only_head(each)) for each, head in zip(given, new.tolist(), strict=True))
-            arcs = (each if head == own else None if head < 0 else (Arc(head, None),) for each, head, own in kept)
+            kept = (
+                (candidates, head, only_head(candidates))
+                for candidates, head in zip(layer_arcs, new.tolist(), strict=True)
+            )
+            arcs = (
+                candidates if head == old_head else None if head < 0 else (Arc(head, None),)
+                for candidates, head, old_head in kept
+            )
             results.append(replace(sentence, heads={**sentence.heads, layer: tuple(arcs)}))
         else:
             results.append(sentence)
@@ -287,7 +298,7 @@ def crossing(sentences: Sequence[Sentence], layer: str) -> int:
     """In how many sentences arcs cross that are known."""
     count = 0
     for sentence in sentences:
-        heads = np.array([max(only_head(each), ANY) for each in sentence.heads.get(layer, ())], np.int32)
+        heads = np.array([max(only_head(candidates), ANY) for candidates in sentence.heads.get(layer, ())], np.int32)
         if has_cycle(heads):
             raise _circle(sentence)
         count += not is_projective(heads)

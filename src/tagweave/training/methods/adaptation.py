@@ -95,7 +95,8 @@ class TransformOptions(GuidedOptions):
 def _fit_transform(job: Job) -> Fitted:
     from tagweave.training.cascades.transform import fit_transformed, system_of
 
-    data, rounds = job.data, job.options(TransformOptions).rounds
+    data = job.data
+    rounds = job.options(TransformOptions).rounds
     return fit_transformed(system_of(job.recipe, job.run), data.targets, data.sources, job.dev, rounds=rounds or 1)
 
 
@@ -139,14 +140,17 @@ def _fit_iterate(job: Job) -> Fitted:
 
     if job.dev is None:
         raise PlanError("found no `dev` with the method iterate, expected one: it tells which round is best")
-    data, options, system = job.data, job.options(IterateOptions), system_of(job.recipe, job.run)
+    data = job.data
+    options = job.options(IterateOptions)
+    system = system_of(job.recipe, job.run)
     way_back = PredictSelf(options.predict_self, options.filter)
     result = fit_iterated(system, data.targets, data.sources, job.dev, way_back, options.rounds)
     job.run.tell(f"round {result.best.number} is the best")
     rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in result.rounds]
     best = {"round": result.best.number, "predict_self": result.best.share, "rounds": rounds}
     fitted = result.model
-    outcome, about = replace(fitted.outcome, interrupted=result.interrupted), {**fitted.model.about, **best}
+    outcome = replace(fitted.outcome, interrupted=result.interrupted)
+    about = {**fitted.model.about, **best}
     return replace(fitted, model=replace(fitted.model, about=about), outcome=outcome)
 
 
@@ -188,7 +192,8 @@ class SubwordOptions(Options):
 def _fit_subword(job: Job) -> Fitted:
     from tagweave.training.cascades.subword import Stacking, fit_stack
 
-    options, data = job.options(SubwordOptions), job.data
+    options = job.options(SubwordOptions)
+    data = job.data
     stacking = Stacking(options.folds, characters=options.retrain, pieces=options.retrain, seed=job.plan.seed)
     return fit_stack(data.targets, data.sources, job.recipe, stacking, job.dev, job.run)
 

@@ -94,8 +94,8 @@ def _read(name: str) -> TagMapping:
     if Path(name).exists():
         return read_mapping(name)
     if name not in SHIPPED:
-        known = ", ".join((AUTOMATIC, COMPLETE, *SHIPPED))
-        raise PlanError(f"found `mapping={name}`, expected {known}, or a file")
+        names = ", ".join((AUTOMATIC, COMPLETE, *SHIPPED))
+        raise PlanError(f"found `mapping={name}`, expected {names}, or a file")
     return read_mapping(SHIPPED[name])
 
 
@@ -103,11 +103,12 @@ def _coupling(job: Job, automatic: Sequence[TagMapping] = ()) -> Coupling:
     """Couple the tags of a job. Automatic mappings also get every pair attested at one token, however rare."""
     from tagweave.training.cascades.coupled import Coupling, with_attested
 
-    options, guidelines = job.options(CoupledOptions), job.data.guidelines
+    options = job.options(CoupledOptions)
+    guidelines = job.data.guidelines
     mappings = [_named(mapping, name, guidelines) for name, mapping in options.files]
     if options.mapping_tight:
-        mappings, automatic = ([each.tight() for each in group] for group in (mappings, automatic))
-    attested = (with_attested(each, job.data.corpora) for each in automatic)
+        mappings, automatic = ([mapping.tight() for mapping in group] for group in (mappings, automatic))
+    attested = (with_attested(mapping, job.data.corpora) for mapping in automatic)
     return Coupling((*mappings, *attested), *_VIEWS[options.views])
 
 
@@ -162,17 +163,20 @@ def _guided(job: Job, narrowing: Narrowing | None, dev: Corpus | None) -> ChainM
     from tagweave.training.cascades.guided import fit_quickly
     from tagweave.training.methods.adaptation import STACKED
 
-    data, share = job.data, job.options(CoupledOptions).guided
+    data = job.data
+    share = job.options(CoupledOptions).guided
     suits = _obstacle(job) is None and (job.dev is None or dev is not None)
     if not (share if share is not None else suits and job.plan.task in _POOLED):
         return None
     if narrowing is not None:
         tagger = narrowing.taggers[data.guidelines[1], data.target]
         return tagger if isinstance(tagger.encoder, GuidedEncoder) else None
-    fitted, run = job.guided, job.run
+    fitted = job.guided
+    run = job.run
     if fitted is None:
         run.tell(f"first a tagger of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
-        recipe, runs = job.with_method(STACKED).recipe, (run.part("source-1"), run.part("target-1"))
+        recipe = job.with_method(STACKED).recipe
+        runs = (run.part("source-1"), run.part("target-1"))
         fitted = fit_quickly(data.targets, data.sources, recipe, dev, runs)
     model: ChainModel = fitted.finished_model()
     return model

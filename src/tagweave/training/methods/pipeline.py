@@ -73,7 +73,8 @@ def _fit(job: Job) -> Fitted:
     first = job.train(_step(job, segmenter))
     first.fitted.outcome.check_finished()
     second = job.train(_step(job, tagger))
-    model, outcome = words_first(first.fitted.model, second.fitted.model), second.fitted.outcome
+    model = words_first(first.fitted.model, second.fitted.model)
+    outcome = second.fitted.outcome
     about = {**model.about, "steps": {segmenter: _facts(first), tagger: _facts(second)}}
     if job.dev is not None:
         score = dev_score(model, job.recipe.task.prepare(job.dev), job.recipe.threads)(model.weights)

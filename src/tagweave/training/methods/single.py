@@ -86,7 +86,8 @@ def _fit(job: Job) -> Fitted:
     from tagweave.training.cascades.noise import corrected
     from tagweave.training.fit.fit import fit
 
-    options, target_corpora = job.options(SingleOptions), job.data.corpora
+    options = job.options(SingleOptions)
+    target_corpora = job.data.corpora
     share = options.entity_ratio
     is_open = share is None and options.incomplete == "marginal" and job.plan.task == SPANS
     if is_open and leaves_out_spans([(corpus, corpus.guideline) for corpus in target_corpora]):

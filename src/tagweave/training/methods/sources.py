@@ -46,15 +46,16 @@ def _fit(job: Job) -> Fitted:
     from tagweave.training.cascades.source_rounds import SourceRounds
     from tagweave.training.fit.fit import fit
 
-    options, annotated = job.options(SourcesOptions), _read(job)
+    options = job.options(SourcesOptions)
+    annotated = _read(job)
     names = (*annotated.sources, *([annotated.gold] if annotated.gold else []))
     corpus = replace(annotated.corpus, guideline=job.data.target)
-    known = {annotated.gold: 1.0} if annotated.gold else {}
+    accuracies = {annotated.gold: 1.0} if annotated.gold else {}
     rounds = SourceRounds(
         corpus,
         Answers.of_sentences(corpus, names),
         job.recipe,
-        known,
+        accuracies,
         options.source_folds,
         job.plan.seed,
         job.dev,
@@ -77,16 +78,17 @@ def _read(job: Job) -> SourceCorpus:
         raise PlanError(
             "found the method sources without `source_columns`, expected the columns that are sources, or files"
         )
-    if all(each.path for each in job.plan.target):
-        paths, form = [each.path for each in job.plan.target], job.plan.target[0].format
-        found = load_sources(paths, options.source_columns, options.gold, form)
-        for line in found.lacking:
+    if all(source.path for source in job.plan.target):
+        paths = [source.path for source in job.plan.target]
+        form = job.plan.target[0].format
+        annotated = load_sources(paths, options.source_columns, options.gold, form)
+        for line in annotated.lacking:
             job.run.tell(line)
-        return found
-    parts = job.data.corpora
-    corpus = parts[0].with_sentences(sentence for part in parts for sentence in part)
-    own = {corpus.layer: corpus.guideline}  # by its name in the file
-    names = tuple(own.get(name, name) for name in options.source_columns.split(","))
+        return annotated
+    corpora = job.data.corpora
+    corpus = corpora[0].with_sentences(sentence for corpus in corpora for sentence in corpus)
+    name_in_corpus = {corpus.layer: corpus.guideline}  # by its name in the file
+    names = tuple(name_in_corpus.get(name, name) for name in options.source_columns.split(","))
     layers = {name for sentence in corpus for name in sentence.layers}
     if missing := [name for name in names if name not in layers]:
         raise PlanError(f"found no layer {missing[0]!r}, expected the names of layers, {', '.join(sorted(layers))}")
