@@ -122,7 +122,7 @@ def test_parameters_without_effect_are_taken() -> None:
 def test_development_data_are_only_reported() -> None:
     A, a = sentences(60)
     B, b = sentences(20, seed=1)
-    without, reported = (ChainCRF("pa", max_iterations=15, averaging=False).fit(A, a, *dev) for dev in ((), (B, b)))
+    without, reported = (ChainCRF("adagrad", max_iterations=15).fit(A, a, *dev) for dev in ((), (B, b)))
     assert np.array_equal(without.model_.weights, reported.model_.weights)
     log = reported.training_log_
     assert log is not None
@@ -148,6 +148,7 @@ def test_development_data_are_only_reported() -> None:
     ids=str,
 )
 @pytest.mark.parametrize("iterations", [1, 3, 40])
+@pytest.mark.slow  # perceptrons in double precision are compiled for it
 def test_one_sentence_gives_crfsuites_weights(algorithm: str, parameters: dict[str, Any], iterations: int) -> None:
     """Of one sentence, the order cannot differ. Labels first occur in the order of their names, which breaks ties."""
     theirs = pytest.importorskip("sklearn_crfsuite", reason="sklearn-crfsuite is not installed")

@@ -23,9 +23,9 @@ def test_contexts_are_what_the_same_source_said_before(
     ptr = np.concatenate([[0], np.cumsum([len(tokens) for tokens in sentences])]).astype(np.int64)
     tokens = [said for sentence in sentences for said in sentence]
     rows = [(t, source, label) for t, said in enumerate(tokens) for source, label in said]
-    position, source, label = np.array(rows, np.int64).reshape(-1, 3).T.copy()
+    position, source, label = np.array(rows, np.int32).reshape(-1, 3).T.copy()
     rng, size, previous = np.random.default_rng(seed), len(rows), np.full(len(rows), -7, np.int64)
-    share = rng.random(size if shared else 0)
+    share = rng.random(size if shared else 0).astype(np.float32)
     distributions.link_previous(ptr, position, source, previous)
     expected = np.zeros((len(tokens), LABELS))
     table, gamma = rng.random((SOURCES, contexts, LABELS, LABELS)), rng.random((len(tokens), LABELS))

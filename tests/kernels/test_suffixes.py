@@ -12,7 +12,9 @@ STEPS = pytest.mark.parametrize("step", [1, -1])
 
 
 def laid_out(sentences):
-    return np.array([text_arrays.END, *(ord(c) for each in sentences for c in (*each, "\0"))], np.uint32)
+    text = np.array([text_arrays.END, *(ord(c) for each in sentences for c in (*each, "\0"))], np.uint32)
+    text.flags.writeable = False  # as users' kernels are compiled
+    return text
 
 
 def sorted_positions(text, step):
@@ -69,6 +71,7 @@ def test_the_run_of_a_word_has_its_occurrences(step, sentences, words):
     points = np.array([ord(c) for word in words for c in word], np.uint32)
     ptr = np.cumsum([0, *map(len, words)])
     start, stop = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
+    order.flags.writeable = points.flags.writeable = False
     text_arrays.runs(text, step, order, points, ptr, start, stop)
     for k, word in enumerate(words):
         expected = [p for p in order.tolist() if reads(text, step, p).startswith(word)]

@@ -44,7 +44,7 @@ def all_in_logarithms(forest: Forest, s: int) -> tuple[float, Floats, Floats]:
     charts[0, : n + 1, : n + 1] = scores
     np.fill_diagonal(charts[0], -np.inf)
     charts[0, :, 0] = -np.inf
-    pairs = pairs if step else np.zeros(n + 1)
+    pairs = pairs.astype(np.float64) if step else np.zeros(n + 1)
     of_pairs = np.full(len(pairs), np.nan, np.float32)
     log_z = tree_sums.log_marginals(n, forest.single_root, step, pairs, charts, marginal, of_pairs)
     return log_z, marginal, of_pairs[: len(pairs) * step]

@@ -125,7 +125,7 @@ def test_features_of_paths_distinguish_guides_by_their_arcs_alone() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_trees_are_those_of_all(seed: int) -> None:
-    model = replace(MODEL, weights=np.random.default_rng(seed).normal(size=MODEL.parameters.size))
+    model = replace(MODEL, weights=np.random.default_rng(seed).normal(size=MODEL.parameters.size).astype(np.float32))
     sentences = guided([sentence("NVNP", [2, 0, 2, 2]), sentence("V", [0]), sentence("DNV", [2, 3, 0])], GUIDE)
     encoded = model.encode(sentences)
     batch = model.parameters.batch(encoded, 0, len(encoded))

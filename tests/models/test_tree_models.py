@@ -190,7 +190,7 @@ OF_HEADS = ArcTemplates(("h.upos[0] m.upos[0]", "h.form[0] m.form[0]", "m.form[0
 
 def model_of_heads(seed: int, single_root: bool = True) -> TreeModel:
     features = ArcFeatures(OF_HEADS, 64)
-    weights = np.random.default_rng(seed).normal(size=features.size)
+    weights = np.random.default_rng(seed).normal(size=features.size).astype(np.float32)
     return TreeModel(features, weights, single_root=single_root)
 
 

@@ -143,7 +143,7 @@ def test_heads_from_partial_trees(projective: bool) -> None:
     evidence = ArcEvidence.of_layer(sentences, "head")
     words = [np.array([0, *(1 + WORDS.index(form) for form in each.forms)]) for each in sentences]
     cells = np.concatenate([np.repeat(w * 6, len(w)) + np.tile(w, len(w)) for w in words])
-    W = np.zeros(36)
+    W = np.zeros(36, np.float32)
     batch = tree.batch(evidence, W[cells])
     losses = []
     for _ in range(STEPS):
@@ -158,7 +158,7 @@ def test_heads_from_partial_trees(projective: bool) -> None:
 def test_pairs_of_siblings_have_scores_behind_the_arcs() -> None:
     evidence = ArcEvidence.of_layer(trees()[:1], "head")
     arcs = int(evidence.cells[-1])
-    scores = np.zeros(arcs + 5 * 6 * 7 // 3)
+    scores = np.zeros(arcs + 5 * 6 * 7 // 3, np.float32)
     losses, d = loss(Tree(), scores, evidence)
     assert d.shape == scores.shape
     assert d[arcs:].any()
