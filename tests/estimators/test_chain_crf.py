@@ -30,11 +30,14 @@ from tagweave.training.fit.recipe import LEARNERS, Recipe
 
 Labels = tuple[str, ...]
 
-# perceptrons in double precision are compiled for these tests alone
-_SLOW = [name for name, each in ALGORITHMS.items() if LEARNERS[each.learner].mistake_driven]
-ALL_ALGORITHMS = pytest.mark.parametrize(
-    "algorithm", [pytest.param(name, marks=pytest.mark.slow if name in _SLOW else ()) for name in ALGORITHMS]
-)
+
+def case(algorithm: str, *rest: Any) -> Any:
+    """Perceptrons in double precision are compiled for these tests alone, which takes fifteen seconds."""
+    is_slow = LEARNERS[ALGORITHMS[algorithm].learner].mistake_driven
+    return pytest.param(algorithm, *rest, marks=pytest.mark.slow if is_slow else ())
+
+
+ALL_ALGORITHMS = pytest.mark.parametrize("algorithm", [case(name) for name in ALGORITHMS])
 
 
 def as_set(position: Any) -> set[str]:
@@ -417,7 +420,7 @@ WORD_FEATURES = [[[f"w={word}", f"upper={word[0].isupper()}"] for word in WORDS]
 SPAN_LABELS = ["O", "O", "B-PER", "I-PER", "O", "B-LOC", "O", "B-PER"]
 
 
-@pytest.mark.parametrize("algorithm", ["lbfgs", pytest.param("ap", marks=pytest.mark.slow), "adagrad"])
+@pytest.mark.parametrize("algorithm", ["lbfgs", case("ap"), "adagrad"])
 def test_only_legal_sequences_are_predicted(algorithm: str) -> None:
     crf = ChainCRF(algorithm, max_iterations=20, coding="IOB2").fit(WORD_FEATURES, [SPAN_LABELS])
     assert crf.predict_single(WORD_FEATURES[0]) == crf.predict(WORD_FEATURES).tolist()[0]

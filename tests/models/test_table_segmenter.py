@@ -94,7 +94,7 @@ RUNS = st.sampled_from(
 LINES = st.lists(st.lists(st.text(CHARACTERS, max_size=8) | RUNS, max_size=4).map("".join), max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25)
 @given(st.sampled_from(COMPILED), st.sampled_from(CODINGS), st.booleans(), st.booleans(), LINES)
 def test_words_are_those_of_the_tagger(
     templates: str, coding: str, observed: bool, whole_runs: bool, lines: list[str]
@@ -120,7 +120,7 @@ def segmenter(templates: str, coding: str, observed: bool = False, seed: int = 0
     return TableSegmenter(model(templates, coding, observed, seed))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15)
 @given(st.sampled_from(CODINGS), st.integers(0, 1), LINES)
 def test_text_stays_and_no_word_begins_inside_a_run(coding: str, seed: int, lines: list[str]) -> None:
     found = list(segmenter("liu-2014", coding, seed=seed).segment(lines))
@@ -132,7 +132,7 @@ def test_text_stays_and_no_word_begins_inside_a_run(coding: str, seed: int, line
         assert not any(inside[kept[start]] for start in starts)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10)
 @given(st.sampled_from(CODINGS), LINES)
 def test_the_tagger_has_the_same_switch(coding: str, lines: list[str]) -> None:
     whole = model("liu-2014", coding)

@@ -142,7 +142,9 @@ def test_equal_trainings_are_equal_and_a_file_tags_alike(folder: str, tmp_path: 
     assert tw.load_model(tmp_path / "m").tag(texts) == model.tag(texts)
 
 
-@pytest.mark.parametrize("method", ["coupled", "stacked", "transform", "iterate", "auto"])
+@pytest.mark.parametrize(
+    "method", ["coupled", "stacked", "transform", pytest.param("iterate", marks=pytest.mark.slow), "auto"]
+)
 def test_methods_for_two_guidelines_train_it(folder: str, method: str) -> None:
     source, dev = corpus(60, seed=2, guideline="other"), corpus(seed=1)
     model = tw.train(corpus(60, 0.5), source, dev=dev, method=method, encoder=f"features+{folder}", **QUICK)
