@@ -204,7 +204,7 @@ class Declared:
 
 
 def declared(kinds: Mapping[str, type], leave_out: Collection[str] = ()) -> list[Declared]:
-    """The options of classes by the name of what has them; one that several classes have is one option."""
+    """Return the options of classes, which are given by owner; an option that several classes share is listed once."""
     by_name: dict[str, dict[str, Field[Any]]] = {}
     types: dict[str, Any] = {}
     for owner, kind in kinds.items():

@@ -127,7 +127,7 @@ def serve(
 
 
 def _check_alone(options: dict[str, object]) -> None:
-    """Without a model there must be nothing that needs one."""
+    """Raise if an option is set that needs a model."""
     if needing_model := [name for name, value in options.items() if value]:
         raise OptionError(f"found {needing_model[0]}, expected --model and --corpus with it")
 
@@ -143,7 +143,7 @@ def _rule(text: str) -> Rule:
 
 
 def _posterior_rule(aggregate: bool, sure: float | None, most: int | None) -> PosteriorRule | None:
-    """The rule by which the posterior decides, if it does."""
+    """Return the rule by which posterior probabilities decide, or `None` if they do not."""
     from tagweave.annotate.rules import PosteriorRule
 
     chosen = {name: value for name, value in (("sure", sure), ("most", most)) if value is not None}
@@ -156,7 +156,7 @@ def _posterior_rule(aggregate: bool, sure: float | None, most: int | None) -> Po
 
 
 def _check_front(host: str, url: str | None, proxies: Sequence[str]) -> None:
-    """Refuse a public address that no link can lead to, and proxies that are none."""
+    """Refuse a public address that no link can lead to, and proxies that are not addresses."""
     if url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", url):
         raise OptionError(f"found --public-url {url}, expected https:// and a host, without a path")
     for proxy in proxies:

@@ -119,7 +119,7 @@ def _settings(flags: Container[str]) -> Container[str]:
 
 
 def _flags(command: Any, ctx: Any) -> set[str]:
-    """The flags of a command, and of those in it."""
+    """Return the flags of a command and of its subcommands."""
     within = (
         [command.get_command(ctx, name) for name in command.list_commands(ctx)] if hasattr(command, "commands") else ()
     )
@@ -128,7 +128,7 @@ def _flags(command: Any, ctx: Any) -> set[str]:
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """The command line with some commands; each one takes time to build."""
+    """Return the command line with these commands alone: each takes time to build."""
     app = typer.Typer(
         cls=_Commands,
         no_args_is_help=True,

@@ -101,7 +101,7 @@ def info(
 
 
 def _typed(kind: Any) -> Any:
-    """The type of an option on the command line; it is `None` where it is not given."""
+    """Return the type of an option on the command line, where `None` means that the user did not set it."""
     if kind is bool:
         return bool
     alternatives = [

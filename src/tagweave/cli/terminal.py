@@ -51,7 +51,7 @@ def counted(items: Iterable[Item], what: str, console: Console | None = None) ->
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar, and return the function that is told how many of how many items are done."""
+    """Show a progress bar; yield a function that takes the number of finished items and the total."""
     with progress_line(TextColumn(what), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -59,7 +59,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def status_line(what: str) -> Iterator[Callable[[str], None]]:
-    """Show where the work stands, as the function is told that is returned."""
+    """Show the state of the work; yield a function that takes each new line."""
     with progress_line(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         task = progress.add_task(what, total=None)
         yield lambda line: progress.update(task, description=f"{what}: {line}")

@@ -49,7 +49,7 @@ def warnings_beside(descriptions: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def is_model(path: str) -> bool:
-    """Whether a file begins like one of safetensors or like a model of another program, or a name is one of the hub."""
+    """Return whether a file begins like safetensors or like another program's model, or a name is one of the hub."""
     if not Path(path).is_file():
         return path.startswith(PREFIX)
     if storage.is_foreign(path):

@@ -81,8 +81,8 @@ def harvest_lexicon_folder(
 
     See `label_files`. `options` may not have `like` and `sample`, which choose among all sentences.
     """
-    place, rest = _divided(options)
-    settings = options_of(LexiconOptions, "tw.harvest_lexicon_folder", rest)
+    place, work_options = _divided(options)
+    settings = options_of(LexiconOptions, "tw.harvest_lexicon_folder", work_options)
     return _harvest(HarvestWork(tuple(paths(lexicons)), settings), inputs, output, place)
 
 
@@ -93,8 +93,10 @@ def harvest_markup_folder(pages: File | Iterable[File], output: File, **options:
     Every page becomes a file; sentences that occur twice are left out of a page, but not of all pages. See
     `label_files`; `options` may not have `like` and `sample`.
     """
-    place, rest = _divided(options)
-    return _harvest(HarvestWork((), options_of(MarkupOptions, "tw.harvest_markup_folder", rest)), pages, output, place)
+    place, work_options = _divided(options)
+    return _harvest(
+        HarvestWork((), options_of(MarkupOptions, "tw.harvest_markup_folder", work_options)), pages, output, place
+    )
 
 
 def _harvest(work: HarvestWork, inputs: File | Iterable[File], output: File, place: ManyFilesOptions) -> FileCounts:
@@ -106,15 +108,17 @@ def _harvest(work: HarvestWork, inputs: File | Iterable[File], output: File, pla
 def _through_model(
     command: Command, model: File, inputs: File | Iterable[File], output: File, options: Mapping[str, Any]
 ) -> FileCounts:
-    place, rest = _divided(options)
-    if rest.get("review"):
+    place, work_options = _divided(options)
+    if work_options.get("review"):
         raise ManyFilesError("found `review` with many files, expected it without: it lists the tokens of one file")
-    models = tuple(model_file(fspath(path)) for path in (model, *paths(rest.pop("then", ()))))
-    checked = {name: value for name, value in rest.items() if name != "to" or command != "convert"}
+    models = tuple(model_file(fspath(path)) for path in (model, *paths(work_options.pop("then", ()))))
+    checked = {name: value for name, value in work_options.items() if name != "to" or command != "convert"}
     (ConvertOptions if command == "convert" else LabelOptions)(**checked)
     for path in models:
         describe_model(path)  # a file that is no model is no fault of the inputs
-    return _carried_out(ModelWork(command, models, place.threads, rest), inputs, output, place, command == "convert")
+    return _carried_out(
+        ModelWork(command, models, place.threads, work_options), inputs, output, place, command == "convert"
+    )
 
 
 def _carried_out(
@@ -127,8 +131,8 @@ def _carried_out(
 def _divided(options: Mapping[str, Any]) -> tuple[ManyFilesOptions, dict[str, Any]]:
     """Separate the options on where to work from all others."""
     names = [field.name for field in fields(ManyFilesOptions)]
-    place = {name: value for name, value in options.items() if name in names}
-    return ManyFilesOptions(**place), {name: value for name, value in options.items() if name not in names}
+    place_values = {name: value for name, value in options.items() if name in names}
+    return ManyFilesOptions(**place_values), {name: value for name, value in options.items() if name not in names}
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,9 @@ class Aggregated:
             sentence = self.corpus[question.sentence]
             path, line = sentence.location
             label = sentence.layers[self.corpus.guideline][question.position]
-            told = "|".join(label) if label else "nobody labelled it"
+            candidates = "|".join(label) if label else "nobody labelled it"
             where = f"{path}:{line}: {question.gain:.2f} nats a token"
-            yield f"ask {where}; {sentence.forms[question.position]!r} may be {told}"
+            yield f"ask {where}; {sentence.forms[question.position]!r} may be {candidates}"
 
     def reliability(self) -> list[dict[str, Any]]:
         """A row for every source over all labels (`label` is empty) and for every true label: how often it is right.
@@ -204,11 +204,11 @@ def _best(gold: Corpus, systems: Mapping[str, Corpus]) -> tuple[str, dict[str, f
     chance = {pair.second: pair.randomisation for pair in report.comparisons if pair.metric == metric}
     better = [name for name, p in chance.items() if p < _CHANCE and scores[name] > scores[first]]
     best = max(better, key=scores.__getitem__, default=first)
-    told = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
+    scores_told = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
     where = f" of {gold.path}" if gold.path else ""
     why = f"better than {first}, p = {chance[best]:.4f}" if better else f"no other is better at p < {_CHANCE}"
     choice = f"; method {best}: {why} (`method` would name another)" if len(systems) > 1 else ""
-    say(f"{metric} in {len(gold):,} sentences{where}: {told}{choice}")
+    say(f"{metric} in {len(gold):,} sentences{where}: {scores_told}{choice}")
     return best, scores
 
 
@@ -225,13 +225,13 @@ def _note(answers: Answers, method: str) -> str:
 def _kinds(answers: Answers) -> str:
     """Say which sources do not label what others do: lists, sources that only exclude, sources of some types."""
     names = answers.sources
-    told = {
+    names_by_kind = {
         "never says O": [names[k] for k in answers.lists],
         "says only O": [names[k] for k in answers.excluders],
         "marks only some types": [f"{names[k]} ({' '.join(types)})" for k, types in answers.partial.items()],
     }
     lines = []
-    for what, sources in told.items():
+    for what, sources in names_by_kind.items():
         if sources:
             more = f" and {len(sources) - _NAMED} more" if len(sources) > _NAMED else ""
             lines.append(f"{what}: {', '.join(sources[:_NAMED])}{more}")

@@ -43,20 +43,20 @@ def training_data(
     training: Sequence[LoadedSource],
     sources: Sequence[LoadedSource],
     method: str | None,
-    usual: str = COUPLED,
-    alone: str = SINGLE,
+    default_for_several: str = COUPLED,
+    default_for_one: str = SINGLE,
 ) -> tuple[TrainingData, Method]:
     """Return the corpora of a run, with the names of their guidelines, and its method.
 
     Args:
-        usual, alone: the default methods for several guidelines, and for one.
+        default_for_several, default_for_one: the default methods for several guidelines, and for one.
     """
     target = training[0]
     for file in training[1:]:
         if file.guideline != target.guideline:
             raise _other_guideline(file, target, f"; corpora of other guidelines are given by `sources` ({_HOW})")
     foreign = [_is_foreign(source, target, method) for source in sources]
-    chosen = method or (usual if any(foreign) else alone)
+    chosen = method or (default_for_several if any(foreign) else default_for_one)
     several, of_two = METHODS[chosen].several, METHODS[chosen].of_two
     if not (any(foreign) if several is None else several):
         for source in sources:
@@ -130,7 +130,7 @@ def _tags(corpus: Corpus) -> Counter[str]:
 def _with_distinct_names(
     training: Sequence[LoadedSource], sources: Sequence[LoadedSource], foreign: Sequence[bool]
 ) -> tuple[LoadedSource, ...]:
-    """The files with distinct names of guidelines: `target` and `source` if the files give both the same name."""
+    """Return the files under distinct names of guidelines: `target` and `source` if both have the same name."""
     target_name = training[0].guideline
     if not any(
         is_foreign and source.guideline == target_name for source, is_foreign in zip(sources, foreign, strict=True)

@@ -50,9 +50,16 @@ _PLACES = re.compile(r"[BIES]-.+|O")
 
 
 def inspection(
-    data: TrainingData, dev: LoadedSource | None, task: str, gaps: Gaps | None = None, told: Container[int] = ()
+    data: TrainingData,
+    dev: LoadedSource | None,
+    task: str,
+    gaps: Gaps | None = None,
+    covered_numbers: Container[int] = (),
 ) -> Iterator[str]:
-    """Yield warnings and notes about the corpora of a job; a plan says what the corpora of the numbers `told` cover."""
+    """Yield warnings and notes about the corpora of a job.
+
+    `covered_numbers` are the numbers of the training corpora of which the plan says which labels they cover.
+    """
     files = [*data.files, *([dev] if dev else [])]
     for file in files:
         yield from suspicions(file.corpus, task)
@@ -64,7 +71,7 @@ def inspection(
             yield from _missing_labels(data, dev, task)
     if task == SPANS:
         if len(data.corpora) > 1:
-            counts = [SpanCounts.of(corpus, number in told) for number, corpus in enumerate(data.corpora)]
+            counts = [SpanCounts.of(corpus, number in covered_numbers) for number, corpus in enumerate(data.corpora)]
             yield from uncovered_types(counts)
         yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.path)))
         yield from (note for f in files if (note := gap_line(f.corpus, gaps)))

@@ -70,11 +70,15 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None) 
         clusters=lookup_files.clusters,
     )
     _check_sample(resolved, method)
-    every = [*data.files, *([dev] if dev else [])]
-    notes = [*data.notes, *left_out(every), *(file.note for file in every if file.note)]
-    told = {number for number, source in enumerate(resolved.corpora) if source.covers is not None}
+    all_files = [*data.files, *([dev] if dev else [])]
+    notes = [*data.notes, *left_out(all_files), *(file.note for file in all_files if file.note)]
+    covered_numbers = {number for number, source in enumerate(resolved.corpora) if source.covers is not None}
     task = resolved.task
-    for note in [*notes, *inspection(data, dev, task, resolved.gaps, told), *overlap_lines(data, method, task)]:
+    for note in [
+        *notes,
+        *inspection(data, dev, task, resolved.gaps, covered_numbers),
+        *overlap_lines(data, method, task),
+    ]:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
     job = Job(resolved, method, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
@@ -99,7 +103,7 @@ def _samples(plan: Plan) -> bool:
 
 
 def checked(plan: Plan, task: str) -> ResolvedPlan:
-    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes.
+    """Return the plan with its templates and options, after all checks that need no corpus: reading can take minutes.
 
     A method that the corpora decide is `auto`.
     """

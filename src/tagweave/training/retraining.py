@@ -45,8 +45,10 @@ def like(
     dev: Source | None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Plan:
-    """Return the plan of the model in a file on other corpora. What features look up is found by name and digest: here,
-    beside the model, or beside the corpora. Where methods raced, they race again.
+    """Return the plan of the model in a file on other corpora. Where methods raced, they race again.
+
+    Files that features look up are found by name and digest: in the current folder, beside the model, or beside the
+    corpora.
 
     If the model had sources and `sources` is empty, each corpus in `target` gets the role of the file of its name, or
     else of its number; `tell` receives who became a source. Raises PlanError if neither fits.

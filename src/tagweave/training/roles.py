@@ -89,8 +89,8 @@ def _guided(dev: Corpus, guide: ChainModel, job: Job) -> Iterator[tuple[ChainMod
     parts = _PARTS if dev.tokens() > _FEW else min(_PARTS_OF_FEW, len(dev))
     for number in range(parts):
         start, stop = (len(dev) * edge // parts for edge in (number, number + 1))
-        rest = dev.with_sentences([*dev.sentences[:start], *dev.sentences[stop:]])
-        model = fit_guided([rest], guide, recipe, None, job.run.aside()).finished_model()
+        remainder = dev.with_sentences([*dev.sentences[:start], *dev.sentences[stop:]])
+        model = fit_guided([remainder], guide, recipe, None, job.run.aside()).finished_model()
         yield model, dev.with_sentences(dev.sentences[start:stop])
 
 

@@ -204,10 +204,10 @@ def _opened(space: Space, storage: str | None) -> Iterator[optuna.Study]:
     if storage is None:
         yield _with_plan(optuna.create_study(**how), space)
         return
-    scheme, separator, rest = storage.partition("://")
+    scheme, separator, address = storage.partition("://")
     url = storage if separator else f"sqlite:///{storage}"
     if scheme == "postgresql":
-        url = f"postgresql+psycopg://{rest}"
+        url = f"postgresql+psycopg://{address}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)
         try:

@@ -190,10 +190,10 @@ def check_names(plan: Plan, names: Iterable[str]) -> None:
     _check_known("name", names, _places(plan, LEARNERS, METHODS))
 
 
-def _check_known(what: str, names: Iterable[Any], known: Iterable[str]) -> None:
+def _check_known(what: str, names: Iterable[Any], allowed: Iterable[str]) -> None:
     for name in names:
-        if name not in known:
-            raise PlanError(f"unknown {what} {name!r} in the search, expected one of {', '.join(known)}")
+        if name not in allowed:
+            raise PlanError(f"unknown {what} {name!r} in the search, expected one of {', '.join(allowed)}")
 
 
 def _limits(values: Range) -> tuple[Any, ...]:

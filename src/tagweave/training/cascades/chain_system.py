@@ -76,12 +76,12 @@ class ChainSystem(System[Labels]):
             ]
             return sentence.with_layer(prepared.guideline, kept)
 
-        rest = iter(
+        completed = iter(
             ChainPredictor(fitted.model, self.recipe.threads).complete(
                 prepared.with_sentences(map(with_known_labels, incomplete))
             )
         )
-        return [labels_of(next(rest), prepared.guideline) if labels is None else labels for labels in complete]
+        return [labels_of(next(completed), prepared.guideline) if labels is None else labels for labels in complete]
 
     def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[KBest[Labels]]:
         model = transfer.model

@@ -90,8 +90,8 @@ def guided_texts(
             target.
         rounds: 1 or more; all but the last one train a transfer model.
     """
-    mine, theirs = _Side(system, *target), _Side(system, *source)
-    to, other = (mine, theirs) if rounds % 2 else (theirs, mine)
+    target_side, source_side = _Side(system, *target), _Side(system, *source)
+    to, other = (target_side, source_side) if rounds % 2 else (source_side, target_side)
     assert other.model is not None  # noqa: S101 - of several rounds, both models are known
     guides = [system.annotate(other.model, text) for text in to.texts]
     for number in range(1, rounds):
@@ -99,4 +99,4 @@ def guided_texts(
         transfer = system.train_transfer(*to.parallel(guides), step)
         guides = [system.transform(transfer, text) for text in other.with_own_annotations()]
         to, other = other, to
-    return mine.parallel(guides)
+    return target_side.parallel(guides)

@@ -69,8 +69,8 @@ def completed(
 def best(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
     """Return the labels of the best sequence that the annotation of each sentence allows."""
     tagger = ChainPredictor(model, threads)
-    done = tagger.complete(Corpus(tuple(sentences), tagger.guideline))
-    return [labels_of(sentence, tagger.guideline) for sentence in done]
+    completed_sentences = tagger.complete(Corpus(tuple(sentences), tagger.guideline))
+    return [labels_of(sentence, tagger.guideline) for sentence in completed_sentences]
 
 
 def best_with_probabilities(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
@@ -88,14 +88,14 @@ def best_with_probabilities(model: ChainModel, sentences: Sequence[Sentence], th
 
 
 def _relabelled(corpus: Corpus, answers: Sequence[tuple[str, ...]]) -> Corpus:
-    done = []
+    sentences = []
     for sentence, answer in zip(corpus, answers, strict=True):
         pairs = [label_text.partition(" ") for label_text in answer]
         labelled = replace(sentence, covered=None).with_layer(corpus.guideline, [(label,) for label, _, _ in pairs])
         if any(p for _, _, p in pairs):
             labelled = replace(labelled, confidence=tuple(float(p) for _, _, p in pairs))
-        done.append(labelled)
-    return replace(corpus, sentences=tuple(done), covered=None)
+        sentences.append(labelled)
+    return replace(corpus, sentences=tuple(sentences), covered=None)
 
 
 _ENOUGH = 0.1  # of all sentences

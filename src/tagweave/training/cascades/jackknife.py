@@ -60,7 +60,7 @@ def jackknifed(
     questions: Sequence[Corpus] = (),
     dev: Corpus | None = None,
 ) -> list[Corpus]:
-    """The corpora with a column of answers by models of the other folds: by default labels, in `guide:GUIDELINE`.
+    """Return the corpora with a column of answers by models of the other folds, by default labels (`guide:GUIDELINE`).
 
     Every sentence gets the column, also without annotation; its own annotation has no influence. For tasks of
     characters the result is corpora of characters, from which `Task.prepare` makes the same labels.
@@ -111,13 +111,13 @@ def by_others(
 
     def answered(held_out: Sequence[Member]) -> Sequence[Any]:
         excluded = set(held_out)
-        rest = [
+        training_corpora = [
             corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
             for c, corpus in enumerate(corpora)
         ]
         try:
             quiet.stop_if_cancelled()
-            model = fit_problem(prepare(rest, recipe, names), recipe, dev, quiet).finished_model()
+            model = fit_problem(prepare(training_corpora, recipe, names), recipe, dev, quiet).finished_model()
         except KeyboardInterrupt:
             stopped.set()
             raise

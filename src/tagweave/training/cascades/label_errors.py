@@ -118,12 +118,14 @@ def suspicions(
         round_recipe = replace(recipe, settings=settings)
         cut = members([corpus], folds, seed + at)
         answers = by_others([trusted], [asked], cut, round_recipe, judge.judged, run, judge.names)
-        for done, (held_out, judgements) in enumerate(answers, 1):
+        for finished, (held_out, judgements) in enumerate(answers, 1):
             for member, judgement in zip(held_out, judgements, strict=True):
                 said[member.sentence].append(judgement)
-            run.tell(f"{at * folds + done} of {rounds * folds} models")
-        tokens, told = (np.split(doubts, np.cumsum([*map(len, asked)])[:-1]) for doubts in judge.doubts(said))
-        trusted = corpus.with_sentences(map(believed, corpus, told))
+            run.tell(f"{at * folds + finished} of {rounds * folds} models")
+        tokens, confidence_doubts = (
+            np.split(doubts, np.cumsum([*map(len, asked)])[:-1]) for doubts in judge.doubts(said)
+        )
+        trusted = corpus.with_sentences(map(believed, corpus, confidence_doubts))
     rows = [
         row._replace(sentence=number, suspicion=float(tokens[number][row.start : row.stop].max()))
         for number, judgements in enumerate(said)

@@ -141,7 +141,7 @@ def _without_probabilities(sentence: Sentence, guideline: str) -> Sentence:
 
 
 def habits(tagger: ChainPredictor, dev: Corpus) -> Habits:
-    """What a model says of complete development data."""
+    """Count what a model says of complete development data."""
     types = sorted({type_of(label) for label in tagger.labels})
     columns = np.array([types.index(type_of(label)) for label in tagger.labels])
     said = np.zeros((len(types), len(types)))

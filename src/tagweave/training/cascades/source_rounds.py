@@ -74,7 +74,7 @@ class SourceRounds:
     speaks: bool = False
 
     def first(self) -> Belief:
-        """What the answers say without the text, by the default of aggregation."""
+        """Return what the answers say without the text, by the default method of aggregation."""
         answers = self.answers
         answered = self.answers.answered > 0
         labels = aggregate(answers, known=self.known).probabilities.astype(np.float64)
@@ -94,7 +94,7 @@ class SourceRounds:
         return rounds_so_far[-1]
 
     def after(self, before: Belief) -> Belief:
-        """The next round: models of folds learn the current beliefs, and say what they believe of the other folds."""
+        """Return the belief after another round: models of folds learn the current one, and judge the other folds."""
         rows = before.log_likelihoods(self.answers)
         is_known = np.ones_like(before.known) if self.speaks else before.known
         learned = self.evidence(before)
@@ -146,7 +146,7 @@ class SourceRounds:
 def _believed(
     model: ChainModel, sentences: Sequence[Sentence], threads: int, guideline: str, labels: Sequence[str]
 ) -> list[tuple[Floats, float]]:
-    """What a model believes of the labels of each sentence, [L, Y], and the log likelihood of its answers."""
+    """Return what a model believes of the labels of each sentence, [L, Y], and the log likelihood of its answers."""
     tagger = ChainPredictor(model, threads)
     columns = [tagger.labels.index(name) for name in labels]
     tables = tagger.probabilities(sentences, guideline)

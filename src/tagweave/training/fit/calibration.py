@@ -75,7 +75,7 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
         return model
     temperature = round(exp(_minimum(loss, log(_RANGE[0]), log(_RANGE[1]), _EXACTNESS)), 3)
     cooled = answers(temperature)
-    before, after = (calibration("tokens", made.probability, made.right).error for made in (first, cooled))
+    before, after = (calibration("tokens", outcome.probability, outcome.right).error for outcome in (first, cooled))
     facts = {"temperature": temperature, "file": name, "tokens": len(first.right), "before": before, "after": after}
     if recipe.task.name == SPANS:
         facts["spans"] = _of_spans(judged, temperature, threads)
@@ -118,8 +118,8 @@ def fitted_line(probabilities: Sequence[float] | Floats, right: Sequence[bool] |
 
     def loss(logarithm: float, shift: float) -> float:
         mapped = calibrated_spans(p, *line(logarithm, shift))
-        of_answers = np.log(np.maximum(np.where(is_right, mapped, 1 - mapped), _TINY)).sum()
-        return float((logarithm**2 + shift**2) / (2 * _PRIOR**2) - of_answers)
+        log_likelihood = np.log(np.maximum(np.where(is_right, mapped, 1 - mapped), _TINY)).sum()
+        return float((logarithm**2 + shift**2) / (2 * _PRIOR**2) - log_likelihood)
 
     def best_shift(logarithm: float) -> float:
         return _minimum(partial(loss, logarithm), -_FARTHEST, _FARTHEST, _EXACTNESS_OF_LINE)
@@ -134,16 +134,16 @@ def _minimum(function: Callable[[float], float], low: float, high: float, exactn
     """Return where a function with one minimum has it, by golden-section search (Kiefer 1953)."""
     ratio = (sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
-    of_left, of_right = function(left), function(right)
+    left_value, right_value = function(left), function(right)
     while high - low > exactness:
-        if of_left <= of_right:
-            high, right, of_right = right, left, of_left
+        if left_value <= right_value:
+            high, right, right_value = right, left, left_value
             left = high - ratio * (high - low)
-            of_left = function(left)
+            left_value = function(left)
         else:
-            low, left, of_left = left, right, of_right
+            low, left, left_value = left, right, right_value
             right = low + ratio * (high - low)
-            of_right = function(right)
+            right_value = function(right)
     return (low + high) / 2
 
 

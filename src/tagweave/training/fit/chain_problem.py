@@ -178,8 +178,8 @@ def prepare_in(
         for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
     )
     parameters = ChainParameters(space, layouts, scheme, recipe.transitions, recipe.edges)
-    of_corpus = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
-    return lay_out(parameters, encoder, encoded, sets, recipe, of_corpus)
+    corpus_numbers = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
+    return lay_out(parameters, encoder, encoded, sets, recipe, corpus_numbers)
 
 
 def layout_of(encoder: Encoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
@@ -230,7 +230,7 @@ def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
 
 
 def scheme_of(recipe: Recipe, space: LabelSpace, path: str = "") -> TransitionScheme:
-    """Which labels may follow which under the coding of the task."""
+    """Return which labels may follow which under the coding of the task."""
     check_labels(space.names, path)
     if not recipe.task.coding:
         return TransitionScheme.free(len(space))
@@ -247,7 +247,7 @@ def count_known(sets: LabelSets, allow: NDArray[np.int32]) -> int:
 
 
 def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iterator[str]:
-    """Lines about the tags that mappings do not name, which are possible with every tag."""
+    """Yield lines about the tags that mappings do not name, which are possible with every tag."""
     sides = {view.guideline: view.names for view in problem.model.space.sides}
     task = problem.model.task
     is_tag = task not in CARRYING

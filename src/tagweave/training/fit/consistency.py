@@ -38,7 +38,7 @@ def no_evidence(space: LabelSpace, path: str) -> CorpusError:
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
-    """The encoded sentences of all corpora with their label sets, noise and rejected spans."""
+    """Return the encoded sentences of all corpora with their label sets, noise and rejected spans."""
     allow, noise, rejected = evidence_of(corpora, sets, scheme)
     return encoded.with_evidence(allow, noise=noise, rejected=rejected, rows=sets.rows)
 
@@ -74,11 +74,11 @@ def evidence_of(
     if sets.posteriors is not None:
         # a confidence says once more how far labels are to be believed, and rejected spans are no marginals
         is_posterior = sets.posteriors.of_set[allow] >= 0
-        of_token = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
-        conflicts = {"rejected spans": np.isin(of_token, rejected[:, 0]), "a confidence in them": noise > 0}
+        sentence_of_token = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
+        conflicts = {"rejected spans": np.isin(sentence_of_token, rejected[:, 0]), "a confidence in them": noise > 0}
         for what, is_there in conflicts.items():
             if len(is_there) and (both := is_posterior & is_there).any():
-                place = sentences[int(of_token[both.argmax()])].location
+                place = sentences[int(sentence_of_token[both.argmax()])].location
                 raise CorpusError(f"probabilities of labels and {what}", "one of them", *place)
     return allow, noise, rejected
 

@@ -111,9 +111,11 @@ class TreeProblem(Problem):
     def finished(self, model: TreeModel, outcome: FitOutcome, run: Run = SILENT) -> Fitted:
         """Return the parser with its relations; they are quick, so an interrupted parser has them too."""
         if outcome.iterations:
-            rest = replace(SILENT, cancel=lambda: False) if outcome.interrupted else run
+            relation_run = replace(SILENT, cancel=lambda: False) if outcome.interrupted else run
             heads = model.best(self.encoded, True)
-            labels, is_stopped = fit_labels(self.sentences, model.guideline, self.relations, heads, rest, self.reading)
+            labels, is_stopped = fit_labels(
+                self.sentences, model.guideline, self.relations, heads, relation_run, self.reading
+            )
             model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
         return Fitted(model, outcome, self.counts.notes())
 
@@ -169,8 +171,8 @@ def _encoded(trees: Sequence[Sentence], templates: ArcTemplates, layer: str, rec
 
 def _has_single_roots(encoded: EncodedArcs) -> bool:
     """Return whether no sentence has several tokens that are known to hang on the root."""
-    of_root = np.append(0, np.cumsum(encoded.evidence.heads == 0))
-    return bool((of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]] <= 1).all())
+    root_counts = np.append(0, np.cumsum(encoded.evidence.heads == 0))
+    return bool((root_counts[encoded.position_ptr[1:]] - root_counts[encoded.position_ptr[:-1]] <= 1).all())
 
 
 def _evidence_line(corpora: Sequence[Corpus]) -> str:
@@ -295,7 +297,7 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
 
 
 def crossing(sentences: Sequence[Sentence], layer: str) -> int:
-    """In how many sentences arcs cross that are known."""
+    """Count the sentences in which known arcs cross."""
     count = 0
     for sentence in sentences:
         heads = np.array([max(only_head(candidates), ANY) for candidates in sentence.heads.get(layer, ())], np.int32)

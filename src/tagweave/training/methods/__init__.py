@@ -69,7 +69,7 @@ def with_option(name: str, structure: str = "") -> list[str]:
     return [method for method in methods if name in [field.name for field in fields(METHODS[method].options)]]
 
 
-def check_known(what: str, name: str, known: Sequence[str]) -> None:
+def check_known(what: str, name: str, choices: Sequence[str]) -> None:
     """Raise unless a name is known."""
-    if name not in known:
-        raise PlanError(f"unknown {what} {name!r}, expected {one_of(name, known)}")
+    if name not in choices:
+        raise PlanError(f"unknown {what} {name!r}, expected {one_of(name, choices)}")

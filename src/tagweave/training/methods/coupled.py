@@ -199,8 +199,8 @@ def _pooled(job: Job, fitted: Fitted, tagger: ChainModel, dev: Corpus | None) ->
         return fitted
     shared, scores = with_share(fitted, tagger, job.recipe, dev, job.options(CoupledOptions).guided)
     if scores:
-        told = ", ".join(f"{share:.2g}: {score:.4f}" for share, score in scores.items())
-        tell(f"share of a tagger that looks at labels of {data.guidelines[1]}, dev: {told}")
+        scores_told = ", ".join(f"{share:.2g}: {score:.4f}" for share, score in scores.items())
+        tell(f"share of a tagger that looks at labels of {data.guidelines[1]}, dev: {scores_told}")
     return shared
 
 
