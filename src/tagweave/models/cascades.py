@@ -63,7 +63,8 @@ class CascadeEncoder(Encoder):
     """Templates that may use columns which other models fill; `parts` are these models, by their names in files."""
 
     def __init__(self, encoder: Encoder, parts: Mapping[str, ChainModel]) -> None:
-        self.encoder, self._parts = encoder, parts
+        self.encoder = encoder
+        self._parts = parts
         self.subwords, self.has_values = encoder.subwords, encoder.has_values
 
     @property
@@ -76,8 +77,8 @@ class CascadeEncoder(Encoder):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model file; arrays of a part are named `PART.NAME`."""
         arrays = self.encoder.arrays()
-        for part, model in self._parts.items():
-            arrays |= nested(model.arrays(), part)
+        for name, model in self._parts.items():
+            arrays |= nested(model.arrays(), name)
         return arrays
 
     @classmethod
@@ -88,8 +89,9 @@ class CascadeEncoder(Encoder):
 def likely_tags(
     model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
 ) -> list[tuple[str, ...]]:
-    """For every token, the best tag and all whose marginal reaches the threshold, separated by blanks."""
-    tagger, likely = ChainPredictor(model, threads), []
+    """Return for every token the best tag and all whose marginal reaches the threshold, separated by blanks."""
+    tagger = ChainPredictor(model, threads)
+    likely = []
     for table in tagger.probabilities(sentences):
         chosen = (table >= threshold) | (table == table.max(axis=1, keepdims=True))
         likely.append(tuple(" ".join(tagger.labels[tag] for tag in np.flatnonzero(row).tolist()) for row in chosen))
@@ -110,7 +112,7 @@ def guide_column(guideline: str) -> str:
 
 
 def guide_templates(guideline: str, base: Templates | None = None) -> tuple[str, ...]:
-    """Templates over a guide's labels t', for words and for characters.
+    """Return templates over a guide's labels t', for words and for characters.
 
     With `base`, the templates of the model: t'[0] alone and joined to each of them (jiang-2015, 4.1 and Table 3) except
     those with list columns, which cannot be joined to others. Without it, a window of labels:
@@ -124,8 +126,10 @@ def guide_templates(guideline: str, base: Templates | None = None) -> tuple[str,
     """
     if base is not None:
         alone = f"user:{guide_column(guideline)}[0]"
-        scalar = (each for each in base.parsed if not any(term.column in LIST_COLUMNS for term in each.terms))
-        return (alone, *(f"{each} {alone}" for each in scalar))
+        scalar = (
+            template for template in base.parsed if not any(term.column in LIST_COLUMNS for term in template.terms)
+        )
+        return (alone, *(f"{template} {alone}" for template in scalar))
     before, here, after = (f"user:{guide_column(guideline)}[{offset}]" for offset in (-1, 0, 1))
     labels = (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
     return (*labels, *(f"form[{offset}] {here}" for offset in (-1, 0, 1)))
@@ -159,17 +163,18 @@ class GuidedEncoder(CascadeEncoder):
 
     def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
         """Return the sentences, each with the column; the guide labels all that need it at once."""
-        name, names = self.guideline, self.guide.space.views[0].number
+        name = self.guideline
+        names = self.guide.space.views[0].number
         labels = [s.columns.get(self.column) or one_label_each(s.layers.get(name), names) for s in sentences]
         unlabelled = tuple(
             replace(sentence, layers={name: sentence.layers.get(name, (None,) * len(sentence))})
-            for sentence, known in zip(sentences, labels, strict=True)
-            if known is None
+            for sentence, column in zip(sentences, labels, strict=True)
+            if column is None
         )
         completed = iter(ChainPredictor(self.guide, threads).complete(Corpus(unlabelled, name)))
         return [
-            sentence.with_column(self.column, labels_of(next(completed), name) if known is None else known)
-            for sentence, known in zip(sentences, labels, strict=True)
+            sentence.with_column(self.column, labels_of(next(completed), name) if column is None else column)
+            for sentence, column in zip(sentences, labels, strict=True)
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -255,11 +260,12 @@ class PieceEncoder(CascadeEncoder):
         open at one character but tie it to the label of the next, no sequence may be left. A segmenter keeps to the
         boundaries of the layer.
         """
-        whole = [i for i, sentence in enumerate(sentences) if not self.is_cut(sentence)]
-        pieces, given = list(sentences), [sentences[i] for i in whole]
-        labels = self._words(given, threads, layer) if self.segmenter else self.labels(given, threads)
-        for i, own in zip(whole, labels, strict=True):
-            pieces[i] = self.cut(sentences[i], own, layer)
+        uncut = [i for i, sentence in enumerate(sentences) if not self.is_cut(sentence)]
+        unlabelled = [sentences[i] for i in uncut]
+        labels = self._words(unlabelled, threads, layer) if self.segmenter else self.labels(unlabelled, threads)
+        pieces = list(sentences)
+        for i, sentence_labels in zip(uncut, labels, strict=True):
+            pieces[i] = self.cut(sentences[i], sentence_labels, layer)
         return pieces
 
     def _words(
@@ -267,12 +273,13 @@ class PieceEncoder(CascadeEncoder):
     ) -> list[tuple[tuple[str, ...], ...]]:
         """Return the letters of the words of every sentence, given the boundaries that its evidence leaves possible."""
         if layer in self.others and sentences:
-            found, expected = f"annotation of {layer}", f"of {self.guidelines[0]}, whose segmenter cuts the text"
-            raise CorpusError(found, expected, *sentences[0].location)
-        name, tagger = self.guidelines[0], ChainPredictor(self.taggers[0], threads)
+            annotation, expected = f"annotation of {layer}", f"of {self.guidelines[0]}, whose segmenter cuts the text"
+            raise CorpusError(annotation, expected, *sentences[0].location)
+        name = self.guidelines[0]
+        tagger = ChainPredictor(self.taggers[0], threads)
         inputs = letters_in(sentences, layer, name)
         done = tagger.complete(Corpus(tuple(inputs), name, "character")) if layer else tagger.tag(inputs)
-        return [(labels_of(each, name),) for each in done]
+        return [(labels_of(sentence, name),) for sentence in done]
 
     def is_cut(self, sentence: Sentence) -> bool:
         return all(column in sentence.columns for column in self.columns)
@@ -281,29 +288,29 @@ class PieceEncoder(CascadeEncoder):
         """Return the labels of the characters of every sentence, one tuple from each tagger."""
         answer = self.guidelines[0]  # the layer that no tagger may see
         inputs = [
-            replace(s, layers={name: each for name, each in s.layers.items() if name != answer})
+            replace(s, layers={name: candidates for name, candidates in s.layers.items() if name != answer})
             if answer in s.layers
             else s
             for s in sentences
         ]
-        labels = [[each.columns[guide.column] for each in guide.guided(inputs, threads)] for guide in self._guides]
+        labels = [[guided.columns[guide.column] for guided in guide.guided(inputs, threads)] for guide in self._guides]
         return list(zip(*labels, strict=True))
 
     def cut(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str | None = None) -> Sentence:
         """Return a sentence of characters in pieces, given the labels of each tagger; `layer` as in `tokens`."""
-        begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
+        begins = [any(flags) for flags in zip(*map(starts, labels), strict=True)]
         if layer is None:
             return self._of_pieces(sentence, list(spans(begins)), labels)
-        known = sentence.layers.get(layer, (None,) * len(sentence))
-        begins = [a or b for a, b in zip(begins, certain_starts(known), strict=True)]
+        candidates = sentence.layers.get(layer, (None,) * len(sentence))
+        begins = [a or b for a, b in zip(begins, certain_starts(candidates), strict=True)]
         fitting: list[tuple[int, int]] = []
         for start, end in spans(begins):
-            fits = joined(known[start:end], self.coding) != ()
+            fits = joined(candidates[start:end], self.coding) != ()
             fitting += [(start, end)] if fits else [(at, at + 1) for at in range(start, end)]
         pieces = self._of_pieces(sentence, fitting, labels)
-        evidence = (joined(known[start:end], self.coding) for start, end in fitting)
+        evidence = (joined(candidates[start:end], self.coding) for start, end in fitting)
         return pieces.with_layer(
-            layer, (whole_words(each, self.coding) for each in evidence) if self.segmenter else evidence
+            layer, (whole_words(piece_labels, self.coding) for piece_labels in evidence) if self.segmenter else evidence
         )
 
     def cut_for_training(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str) -> Sentence:
@@ -312,18 +319,20 @@ class PieceEncoder(CascadeEncoder):
         If the layer ends a word inside a piece, no label of the piece is right; all pieces of the words that this piece
         overlaps are then unknown.
         """
-        begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
-        known = sentence.layers.get(layer, (None,) * len(sentence))
+        begins = [any(flags) for flags in zip(*map(starts, labels), strict=True)]
+        candidates = sentence.layers.get(layer, (None,) * len(sentence))
         pieces = list(spans(begins))
-        evidence = _within_words(pieces, [joined(known[a:b], self.coding) for a, b in pieces], certain_starts(known))
+        evidence = _within_words(
+            pieces, [joined(candidates[a:b], self.coding) for a, b in pieces], certain_starts(candidates)
+        )
         return self._of_pieces(sentence, pieces, labels).with_layer(layer, evidence)
 
     def _of_pieces(
         self, sentence: Sentence, pieces: Sequence[tuple[int, int]], labels: Sequence[Sequence[str]]
     ) -> Sentence:
         columns = {
-            column: tuple(label_of(tuple(own[start:end]), self.coding) for start, end in pieces)
-            for column, own in zip(self.columns, labels, strict=True)
+            column: tuple(label_of(tuple(tagger_labels[start:end]), self.coding) for start, end in pieces)
+            for column, tagger_labels in zip(self.columns, labels, strict=True)
         }
         confidence = sentence.confidence and tuple(min(sentence.confidence[start:end]) for start, end in pieces)
         forms = tuple("".join(sentence.forms[start:end]) for start, end in pieces)
@@ -336,7 +345,7 @@ class PieceEncoder(CascadeEncoder):
         return self.encoder.encode(self.tokens(sentences, threads))
 
     def to_json(self) -> dict[str, Any]:
-        taggers = [each.to_json() for each in self.taggers]
+        taggers = [tagger.to_json() for tagger in self.taggers]
         return {"guide": None, **self.encoder.to_json(), "kind": self.kind, "taggers": taggers}
 
     @classmethod
@@ -362,7 +371,8 @@ def words_first(segmenter: ChainModel, tagger: ChainModel) -> ChainModel:
 
     Its labels name whole words in the segmenter's coding (`S-NN` in BMES).
     """
-    space, coding = tagger.space, segmenter.coding
+    space = tagger.space
+    coding = segmenter.coding
 
     def named(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(whole_word(name, coding) for name in names)
@@ -390,9 +400,9 @@ def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any]
         if begins[start]:
             runs.append([])
         runs[-1].append(piece)
-    known = list(evidence)
+    labels = list(evidence)
     for run in runs:
-        if any(known[piece] == () for piece in run):
+        if any(labels[piece] == () for piece in run):
             for piece in run:
-                known[piece] = None
-    return tuple(known)
+                labels[piece] = None
+    return tuple(labels)

@@ -75,7 +75,7 @@ class ChainPredictor:
     def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:
         """Return the layer with labels of a guideline, by its name or its name in training, if there is one."""
         name = guideline or self.guideline
-        return next((each for each in (name, *self.model.layers(name)) if each in names), None)
+        return next((layer for layer in (name, *self.model.layers(name)) if layer in names), None)
 
     def knows(self, candidate: str) -> bool:
         """Return whether a candidate is a label, or a wildcard for some, of one of the model's guidelines."""
@@ -93,8 +93,8 @@ class ChainPredictor:
         if whole_runs and not self.model.of_characters:
             raise ValueError("found a model of words, expected one of characters for whole runs")
         layer = self.guideline if whole_runs else None
-        for given in in_blocks(sentences, _BLOCK):
-            block = self.tokens(list(map(self._with_runs, given)) if whole_runs else given, layer)
+        for batch in in_blocks(sentences, _BLOCK):
+            block = self.tokens(list(map(self._with_runs, batch)) if whole_runs else batch, layer)
             encoded, labels = self._best(block, layer, None)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
@@ -108,11 +108,11 @@ class ChainPredictor:
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.space.views}
         view = self._spelled(views[corpus.guideline]) if corpus.guideline in views else self._view
-        for given in in_blocks(corpus.sentences, _BLOCK):
-            block = self.tokens(given, corpus.guideline)
+        for batch in in_blocks(corpus.sentences, _BLOCK):
+            block = self.tokens(batch, corpus.guideline)
             encoded, labels = self._best(block, corpus.guideline, corpus.covered)
             done.extend(self._labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
-        everything = (each if each.covered is None else replace(each, covered=None) for each in done)
+        everything = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in done)
         return replace(corpus, sentences=tuple(everything), covered=None)
 
     def probabilities(
@@ -124,8 +124,8 @@ class ChainPredictor:
         """
         size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.space))))
         tables: list[Floats] = []
-        for given in in_blocks(sentences, size):
-            block = self.tokens(given, layer)
+        for batch in in_blocks(sentences, size):
+            block = self.tokens(batch, layer)
             encoded, sets = self._encoded(block, layer, covered)
             gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
             if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
@@ -141,15 +141,15 @@ class ChainPredictor:
 
     def log_probabilities(self, sentences: Sequence[Sentence], layer: str) -> list[float]:
         """Return the log probability of what a layer (numbers: likelihoods) says of each sentence; 0: nothing."""
-        found: list[float] = []
-        for given in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
-            encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
+        log_ratios: list[float] = []
+        for batch in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
+            encoded, sets = self._encoded(self.tokens(batch, layer), layer, None)
             assert sets is not None  # noqa: S101 - there is a layer
             _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
             _, free = self.model.marginals(encoded, None, self.threads)
             scales = np.add.reduceat(np.append(sets.log_scales[encoded.evidence.sets], 0), encoded.sentence_ptr[:-1])
-            found.extend((restricted - free + np.where(encoded.lengths > 0, scales, 0)).tolist())
-        return found
+            log_ratios.extend((restricted - free + np.where(encoded.lengths > 0, scales, 0)).tolist())
+        return log_ratios
 
     def _spelled(self, view: View) -> View:
         """Return the view whose tags are written to the output: of spans in BIOES, labels in IOB2."""
@@ -173,12 +173,12 @@ class ChainPredictor:
         the label sequences that project to a tag sequence (`models.ranking`), so the first may differ from `tag`.
         """
         encoded, sets = self._encoded(self.tokens([sentence], layer), layer, covered)
-        found = ranked(self.model, encoded, sets or LabelSets(self.model.space), self._view, k)
-        if not found:
+        sequences = ranked(self.model, encoded, sets or LabelSets(self.model.space), self._view, k)
+        if not sequences:
             raise _contradiction(sentence)
         if self.model.coding == "IOB1":
-            found = [replace(each, labels=_in_iob2(sentence, each.labels)) for each in found]
-        return found
+            sequences = [replace(sequence, labels=_in_iob2(sentence, sequence.labels)) for sequence in sequences]
+        return sequences
 
     def spans(
         self, sentences: Sequence[Sentence], least: float, layer: str | None = None
@@ -191,32 +191,36 @@ class ChainPredictor:
             raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
         slope, offset = slope_and_offset(self.model.about)
         raw = float(calibrated_spans(np.array(least), 1 / slope, -offset / slope))
-        for given in in_blocks(sentences, _BLOCK):
-            encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
+        for batch in in_blocks(sentences, _BLOCK):
+            encoded, sets = self._encoded(self.tokens(batch, layer), layer, None)
             types = span_types(self.model.space.names)
-            for number in range(len(given)):
+            for number in range(len(batch)):
                 gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
                 rejected = {
                     (start, stop, types[kind])
                     for _, start, stop, kind, _ in encoded.evidence.rejected_in(number, number + 1).tolist()
                 }
-                found = probable_spans(gamma, pairs, self.model.space.names, raw)
-                mapped = calibrated_spans(np.array([each.probability for each in found]), slope, offset).tolist()
-                spans = (each._replace(probability=p) for each, p in zip(found, mapped, strict=True))
-                yield [each for each in spans if each[:3] not in rejected]
+                spans = probable_spans(gamma, pairs, self.model.space.names, raw)
+                mapped = calibrated_spans(np.array([span.probability for span in spans]), slope, offset).tolist()
+                yield [
+                    span._replace(probability=probability)
+                    for span, probability in zip(spans, mapped, strict=True)
+                    if span[:3] not in rejected
+                ]
 
     def tag_spans(self, sentences: Iterable[Sentence], probable: bool = True) -> Iterator[tuple[Sentence, TaggedSpans]]:
-        """Yield sentences as `tag`, and the spans of their labels, from left to right.
+        """Yield sentences as `tag` does, and the spans of their labels, from left to right.
 
-        With `probable`, with the probability of each: of all label sequences that have a span of these tokens and this
+        With `probable`, each span has its probability: that of all label sequences with a span of these tokens and this
         type under the guideline of the tagger.
         """
         rules = self._span_rules
-        for given in in_blocks(sentences, _BLOCK):
-            block = self.tokens(given)
+        for batch in in_blocks(sentences, _BLOCK):
+            block = self.tokens(batch)
             encoded, scoring = self._scored(block)
             ptr = encoded.sentence_ptr
-            begins, counted = sentence_begins(ptr), np.zeros(encoded.tokens)  # of each span, at its first token
+            begins = sentence_begins(ptr)
+            counted = np.zeros(encoded.tokens)  # the probability of each span, at its first token
 
             def visit(
                 tokens: slice,
@@ -248,25 +252,28 @@ class ChainPredictor:
 
     @cached_property
     def _span_rules(self) -> SpanRules:
-        """What labels say of spans under the guideline of the tagger."""
+        """How labels code spans under the guideline of the tagger."""
         view = self.model.space.view(self.guideline)
         return SpanRules([view.names[tag] for tag in view.projection.tolist()])
 
     def word_probabilities(
         self, sentences: Sequence[Sentence], words: Sequence[Sentence], layer: str | None = None
     ) -> list[list[float]]:
-        """Return for sentences of characters, and the same in words, the probability of each word, with any tag."""
+        """Return the probability of each word, with any tag; `words` are the sentences of characters cut into words."""
         if (segmenter := self.model.encoder.segmenter) is not None:
-            name, tagger = self.guideline, ChainPredictor(segmenter, self.threads)
+            name = self.guideline
+            tagger = ChainPredictor(segmenter, self.threads)
             return tagger.word_probabilities(letters_in(sentences, layer, name), words, layer and name)
         if any(one is not other for one, other in zip(self.tokens(sentences), sentences, strict=True)):
             raise ValueError("found a model of pieces, expected one of characters for the probabilities of words")
-        counts = np.array([len(each) for each in words], np.int64)
-        lengths = np.array([len(form) for each in words for form in each.forms], np.int64)
+        counts = np.array([len(sentence) for sentence in words], np.int64)
+        lengths = np.array([len(form) for sentence in words for form in sentence.forms], np.int64)
         encoded, sets = self._encoded(sentences, layer, None)
         stop = np.cumsum(lengths)
-        found = word_probabilities(self.model, encoded, stop - lengths, stop, None if sets is None else sets.masks)
-        return [each.tolist() for each in np.split(found, np.cumsum(counts)[:-1])]
+        probabilities = word_probabilities(
+            self.model, encoded, stop - lengths, stop, None if sets is None else sets.masks
+        )
+        return [of_words.tolist() for of_words in np.split(probabilities, np.cumsum(counts)[:-1])]
 
     def words(self, sentence: Sentence) -> Sentence:
         """Return a labelled sentence of characters as words, with tags in the same layer if the labels have any."""
@@ -279,14 +286,14 @@ class ChainPredictor:
         return Sentence(forms, layers, location=sentence.location)
 
     def _begin(self, table: Floats, gamma: Floats, encoded: Encoded, masks: NDArray[Any] | None) -> None:
-        """Make [n, tags] of IOB1 a table of IOB2, in place: what does not go on with a span begins one."""
+        """Turn a table [n, tags] of IOB1 into IOB2 in place: a token that does not continue a span begins one."""
         names = [self._view.names[tag] for tag in self._view.projection]
-        pairs = (self.model.pair_marginals(encoded, each, masks)[1] for each in range(len(encoded)))
-        inner = np.concatenate([gamma[:0], *(continuing(each, names) for each in pairs)])
+        pairs = (self.model.pair_marginals(encoded, number, masks)[1] for number in range(len(encoded)))
+        inner = np.concatenate([gamma[:0], *(continuing(pair, names) for pair in pairs)])
         for tag, name in enumerate(self._view.names):
             if name[0] == "I":
-                own = np.flatnonzero(self._view.projection == tag)
-                begins = (gamma[:, own] - inner[:, own]).sum(axis=1)
+                labels = np.flatnonzero(self._view.projection == tag)
+                begins = (gamma[:, labels] - inner[:, labels]).sum(axis=1)
                 table[:, tag] -= begins
                 table[:, self._view.number[f"B{name[1:]}"]] += begins
 
@@ -306,7 +313,9 @@ class ChainPredictor:
         for (low, high), sentence in zip(pairwise(encoded.sentence_ptr.tolist()), block, strict=True):
             layers = {name: tuple(positions[low:high]) for name, positions in chosen.items()}
             if self.model.coding == "IOB1":
-                layers = {name: chunk_schemes.recoded(sentence, each, "IOB2", "IOB1") for name, each in layers.items()}
+                layers = {
+                    name: chunk_schemes.recoded(sentence, coded, "IOB2", "IOB1") for name, coded in layers.items()
+                }
             yield sentence.with_valid_layers({**sentence.layers, **layers})
 
     def _best(
@@ -320,7 +329,7 @@ class ChainPredictor:
         return encoded, self.model.best(encoded, masks, self.threads, scoring)
 
     def _scored(self, block: Sequence[Sentence]) -> tuple[Encoded, ChainScoring | None]:
-        """Return sentences with the features that their scores come from, or the scores if they come from rows."""
+        """Return encoded sentences, with their scores if these come from rows of words."""
         return (self._rows and self._rows.encoded(block)) or (self._encoded(block, None, None)[0], None)
 
     def _encoded(
@@ -331,16 +340,17 @@ class ChainPredictor:
 
     def _with_runs(self, sentence: Sentence) -> Sentence:
         tags = self.guideline if self.model.task == "segtag" else None  # unknown tags
-        known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
-        layer = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
+        segmented = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
+        layer = recode(segmented, self.guideline, self.model.coding, tags).layers[self.guideline]
         views = self.model.space.guidelines
-        others = {name: each for name, each in sentence.layers.items() if name not in views}
-        return replace(sentence, layers={**others, self.guideline: layer})
+        other_layers = {name: candidates for name, candidates in sentence.layers.items() if name not in views}
+        return replace(sentence, layers={**other_layers, self.guideline: layer})
 
     def _under_evidence(
         self, encoded: Encoded, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
-        sets, guidelines = LabelSets(self.model.space), self.model.space.guidelines
+        sets = LabelSets(self.model.space)
+        guidelines = self.model.space.guidelines
         names = guidelines if guideline in guidelines else (guideline,)
         if covered is None and not any(_says_something(sentence, names) for sentence in block):
             return encoded, sets
@@ -352,7 +362,8 @@ class ChainPredictor:
             for name in guidelines:  # a layer has one scheme in all sentences
                 corpus = chunk_schemes.coded(corpus, self.model.coding, name)
             block, covered = corpus.sentences, corpus.covered
-        allow, rejected = allowed_sets(block, sets, self.model.parameters.scheme, covered), encoded.evidence.rejected
+        allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
+        rejected = encoded.evidence.rejected
         if self.model.task == SPANS and self.model.coding != "IOB1":
             rejected = rejected_spans(block, self.model.space)
         return encoded.with_evidence(allow, rejected=rejected, rows=sets.rows), sets
@@ -363,17 +374,18 @@ def _contradiction(sentence: Sentence) -> CorpusError:
 
 
 def _says_something(sentence: Sentence, layers: Iterable[str]) -> bool:
-    """Return whether layers of a sentence exclude any label, or tell what was looked for."""
-    known = any(any(sentence.layers.get(name, ())) or sentence.rejected.get(name) for name in layers)
-    return known or sentence.covered is not None
+    """Return whether layers of a sentence exclude any label, or the sentence tells what it covers."""
+    is_restricted = any(any(sentence.layers.get(name, ())) or sentence.rejected.get(name) for name in layers)
+    return is_restricted or sentence.covered is not None
 
 
 def _in_iob2(sentence: Sentence, labels: Sequence[str]) -> tuple[str, ...]:
     coded = chunk_schemes.recoded(sentence, tuple((label,) for label in labels), "IOB2", "IOB1")
-    return tuple(each[0] for each in coded if each)
+    return tuple(candidates[0] for candidates in coded if candidates)
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
     """Return the sentence with one layer only: the old one under its new name, unknown everywhere if missing."""
-    layer, rejected = sentence.layers.get(old, (None,) * len(sentence)), sentence.rejected.get(old, ())
+    layer = sentence.layers.get(old, (None,) * len(sentence))
+    rejected = sentence.rejected.get(old, ())
     return replace(sentence, layers={new: layer}, rejected={new: rejected})

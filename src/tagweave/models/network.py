@@ -1,4 +1,4 @@
-"""The scorer of a network that was trained before, beside features: emission(t, y) = w[features(t), y] + h(t) V[y].
+"""The scorer of a pretrained network and features: emission(t, y) = w[features(t), y] + h(t) V[y].
 
 h(t) is what the last layer of a `transformers` model makes of the pieces of token t. Its weights lie in the same vector
 as all others, so that every learner, checkpoint and average is the usual one:
@@ -61,8 +61,8 @@ def lookup_of(table: Floats) -> Module:
 
     class Lookup(torch.nn.Module):
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
-            found = torch.from_numpy(table[input_ids.cpu().numpy()])
-            return SimpleNamespace(last_hidden_state=found.to(attention_mask.device))
+            states = torch.from_numpy(table[input_ids.cpu().numpy()])
+            return SimpleNamespace(last_hidden_state=states.to(attention_mask.device))
 
     return Module(Lookup(), {}, table.shape[1])
 
@@ -155,44 +155,48 @@ class NetworkParameters(ScorerParameters):
         if not self.module.shapes:
             return weights
         network = pretrained(self.subwords)
-        found = dict(network.named_parameters())
-        for name, part in self._parts(weights).items():
-            part[...] = found[name].detach().numpy()
+        parameters = dict(network.named_parameters())
+        for name, array in self._parts(weights).items():
+            array[...] = parameters[name].detach().numpy()
         return weights
 
     def heads(self, vector: Floats) -> list[tuple[View, Floats, Floats]]:
         """Return each view with weights, its V [H, T] and its bias [T]; nothing is copied."""
-        found = []
+        heads = []
         for (view, _), start in zip(self.linear.weighted, self.offsets, strict=False):
             middle = start + self.module.width * len(view.names)
-            own = vector[start:middle].reshape(self.module.width, len(view.names))
-            found.append((view, own, vector[middle : middle + len(view.names)]))
-        return found
+            V = vector[start:middle].reshape(self.module.width, len(view.names))
+            heads.append((view, V, vector[middle : middle + len(view.names)]))
+        return heads
 
     def _parts(self, vector: Floats) -> dict[str, Floats]:
         """Return the weights of the network by name; nothing is copied."""
-        parts, start = {}, self.offsets[-1]
+        weights_of_name = {}
+        start = self.offsets[-1]
         for name, shape in self.module.shapes.items():
             stop = start + int(np.prod(shape))
-            parts[name], start = vector[start:stop].reshape(shape), stop
-        return parts
+            weights_of_name[name] = vector[start:stop].reshape(shape)
+            start = stop
+        return weights_of_name
 
     def tensors(self, vector: Floats, device: Any = None) -> list[Any]:
         """Return the weights of labels and of the network as tensors, which share memory on the processor."""
         import torch
 
-        own = [each for _, V, bias in self.heads(vector) for each in (V, bias)]
-        return [torch.from_numpy(each).to(device) for each in (*own, *self._parts(vector).values())]
+        tensors = [array for _, V, bias in self.heads(vector) for array in (V, bias)]
+        return [torch.from_numpy(array).to(device) for array in (*tensors, *self._parts(vector).values())]
 
     @cached_property
     def network(self) -> Sequence[tuple[int, int, float]]:
-        found, start, names = [(self.linear.size, self.offsets[-1], -1.0)], self.offsets[-1], self.module.shapes
+        start = self.offsets[-1]
+        groups = [(self.linear.size, start, -1.0)]
+        names = self.module.shapes
         layers = 1 + max((_layer(name) for name in names), default=0)
         for name, shape in names.items():
             stop = start + int(np.prod(shape))
-            found.append((start, stop, float(layers - 1 - _layer(name))))
+            groups.append((start, stop, float(layers - 1 - _layer(name))))
             start = stop
-        return found
+        return groups
 
     def scoring(self, weights: Floats) -> NetworkScoring:
         return NetworkScoring(self, weights)
@@ -221,9 +225,9 @@ class NetworkParameters(ScorerParameters):
         if (subwords := encoder_in(arrays)) is None:
             raise ValueError("found a network without its configuration, expected it among the arrays")
         linear = ChainParameters.of_parts(description, space, arrays)
-        found = cls(linear, subwords, description.pooling, most=len(arrays["weights"]))
-        found.module  # noqa: B018 - whatever does not fit is refused here
-        return found
+        parameters = cls(linear, subwords, description.pooling, most=len(arrays["weights"]))
+        parameters.module  # noqa: B018 - whatever does not fit is refused here
+        return parameters
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
         self.linear.check_encoder(windows)
@@ -231,7 +235,7 @@ class NetworkParameters(ScorerParameters):
 
 def _layer(name: str) -> int:
     """Return the layer of a weight of a network by its name, as in `encoder.layer.3.output`; -1 below all of them."""
-    numbers = [part for part in name.split(".") if part.isdigit()]
+    numbers = [piece for piece in name.split(".") if piece.isdigit()]
     return int(numbers[0]) if numbers else -1
 
 
@@ -247,8 +251,8 @@ class NetworkScoring(ChainScoring):
 
     @cached_property
     def _tensors(self) -> list[torch.Tensor]:
-        found = self.parameters.tensors(self._weights, self._device)
-        return [each.requires_grad_() for each in found] if self._learns else found
+        tensors = self.parameters.tensors(self._weights, self._device)
+        return [tensor.requires_grad_() for tensor in tensors] if self._learns else tensors
 
     def in_training(self) -> NetworkScoring:
         return NetworkScoring(self.parameters, self._weights, True)
@@ -273,10 +277,10 @@ class NetworkScoring(ChainScoring):
         self._linear.add_gradient(encoded, first, last, emission, gradient[: parameters.linear.size])
         output = self._scored.pop((first, last))
         upstream = torch.from_numpy(np.nan_to_num(emission)).to(output)
-        found = torch.autograd.grad(output, self._tensors, upstream, allow_unused=True)
-        for into, each in zip(parameters.tensors(gradient), found, strict=True):
-            if each is not None:
-                into.add_(each.cpu())
+        gradients = torch.autograd.grad(output, self._tensors, upstream, allow_unused=True)
+        for into, tensor_gradient in zip(parameters.tensors(gradient), gradients, strict=True):
+            if tensor_gradient is not None:
+                into.add_(tensor_gradient.cpu())
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
         self._linear.add_transition_gradient(d_scores, gradient[: self.parameters.linear.size])
@@ -285,12 +289,15 @@ class NetworkScoring(ChainScoring):
         """Return the network's scores [n, Y] of the tokens of sentences first .. last - 1."""
         import torch
 
-        hidden, at = self._hidden(encoded, first, last), 0
+        hidden = self._hidden(encoded, first, last)
+        at = 0
         total = torch.zeros((len(hidden), labels), dtype=hidden.dtype, device=hidden.device)
         for view, _ in self.parameters.linear.weighted:
             V, bias = self._tensors[at : at + 2]
-            own = hidden @ V + bias
-            total = total + (own if view.is_identity else own[:, torch.from_numpy(view.projection.astype(np.int64))])
+            scores = hidden @ V + bias
+            total = total + (
+                scores if view.is_identity else scores[:, torch.from_numpy(view.projection.astype(np.int64))]
+            )
             at += 2
         return total
 
@@ -298,23 +305,26 @@ class NetworkScoring(ChainScoring):
         """Return h [n, H]."""
         import torch
 
-        reading, parameters = read(encoded, first, last, self.parameters.subwords), self.parameters
+        parameters = self.parameters
+        reading = read(encoded, first, last, parameters.subwords)
         module, names = parameters.module.module, list(parameters.module.shapes)
         weights = dict(zip(names, self._tensors[len(self._tensors) - len(names) :], strict=True))
         module.train(self._learns)
         states = []
         size = max(1, len(reading.pieces) if self._learns else _TOGETHER)
         for low in range(0, len(reading.pieces), size):
-            part = slice(low, low + size)
-            given = {
-                "input_ids": torch.from_numpy(reading.pieces[part]).to(self._device),
-                "attention_mask": torch.from_numpy(reading.mask[part].astype(np.int64)).to(self._device),
+            batch = slice(low, low + size)
+            inputs = {
+                "input_ids": torch.from_numpy(reading.pieces[batch]).to(self._device),
+                "attention_mask": torch.from_numpy(reading.mask[batch].astype(np.int64)).to(self._device),
             }
             with refusing("a network"):
-                found = torch.func.functional_call(module, weights, kwargs=given).last_hidden_state
-            if found.shape != (*given["input_ids"].shape, parameters.module.width):
-                raise NetworkError(f"found states {list(found.shape)} of a network, expected a vector for each piece")
-            states.append(found.reshape(-1, found.shape[-1]).to(self._tensors[0].dtype))
+                batch_states = torch.func.functional_call(module, weights, kwargs=inputs).last_hidden_state
+            if batch_states.shape != (*inputs["input_ids"].shape, parameters.module.width):
+                raise NetworkError(
+                    f"found states {list(batch_states.shape)} of a network, expected a vector for each piece"
+                )
+            states.append(batch_states.reshape(-1, batch_states.shape[-1]).to(self._tensors[0].dtype))
         if not states:
             return self._tensors[0].new_zeros((0, parameters.module.width))
         every = torch.cat(states)

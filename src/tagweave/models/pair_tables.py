@@ -79,7 +79,7 @@ class Characters:
     # per column uint64[entries], its codes; the identity of a class is a code of no real character
     values: dict[str, Codes]
     classes: NDArray[np.uint16]  # [entries], the class of each
-    known: int  # how many entries are known characters or pads
+    known_count: int  # how many entries are known characters or pads
     pads: NDArray[np.uint16]  # uint16, the entries outside a sentence: those before it, in order, then those after it
     class_count: int  # how many classes there are
 
@@ -118,19 +118,19 @@ class Characters:
     def representatives(self) -> tuple[NDArray[np.int64], dict[str, Codes]]:
         """Return an entry of every class, and the columns of another character of each; a pad stands for both."""
         pads = len(self.pads)
-        foreign = np.arange(self.known, len(self.classes))
-        entries = np.concatenate([foreign, np.arange(self.known - pads, self.known)])
-        others = {name: codes[entries].copy() for name, codes in self.values.items()}
-        others[self.identity][: len(foreign)] += np.uint64(1 << 32)
-        return entries, others
+        foreign = np.arange(self.known_count, len(self.classes))
+        entries = np.concatenate([foreign, np.arange(self.known_count - pads, self.known_count)])
+        second_values = {name: codes[entries].copy() for name, codes in self.values.items()}
+        second_values[self.identity][: len(foreign)] += np.uint64(1 << 32)
+        return entries, second_values
 
 
 def identity_of(columns: Collection[str]) -> str:
     """Return the column among these that distinguishes characters."""
-    found = [name for name in IDENTITIES if name in columns]
-    if len(found) > 1:
-        raise UnfitModelError(f"found templates over {' and '.join(found)}, expected one of them")
-    return found[0] if found else IDENTITIES[0]
+    identities = [name for name in IDENTITIES if name in columns]
+    if len(identities) > 1:
+        raise UnfitModelError(f"found templates over {' and '.join(identities)}, expected one of them")
+    return identities[0] if identities else IDENTITIES[0]
 
 
 def canonical(identity: str) -> NDArray[np.uint32]:
@@ -227,7 +227,7 @@ class PairTables:
         if not self._seen.all():
             raise UnfitModelError(f"found {(~self._seen).sum()} features of other than known characters, expected none")
         c = self._characters
-        entries = kernels.Entries(c.number, c.same, c.classes, c.class_count, c.known, c.pads, self._lead)
+        entries = kernels.Entries(c.number, c.same, c.classes, c.class_count, c.known_count, c.pads, self._lead)
         self.tables = kernels.Tables(entries, slots, _labels(model))
 
     def _known_points(self) -> NDArray[np.int64]:
@@ -247,7 +247,8 @@ class PairTables:
         return [grams for grams in self._grams if grams.offsets == offsets]
 
     def _alone(self) -> kernels.Slot:
-        grams, values = self._of_reach(0), self._characters.values
+        grams = self._of_reach(0)
+        values = self._characters.values
         low, high = _bounds(grams)
         rows = self._rows(len(self._characters.classes), low, high)
         for gram in grams:
@@ -257,42 +258,45 @@ class PairTables:
 
     def _pairs(self, reach: int) -> kernels.Slot:
         """Return the slot of pairs: the rows of pairs of classes, followed by the rows of pairs with features."""
-        grams, values = self._of_reach(reach), self._characters.values
+        grams = self._of_reach(reach)
+        values = self._characters.values
         low, high = _bounds(grams)
         pairs = self._known_pairs([gram for gram in grams if gram.tells_apart(self._identity)])
         by_class, of_class = self._class_pairs()
         rows = self._rows(len(of_class) + len(pairs), low, high)
-        first, second = np.divmod(pairs, self._characters.known)
+        first, second = np.divmod(pairs, self._characters.known_count)
         for gram in grams:
             if not gram.tells_apart(self._identity):
                 self._add(rows[: len(of_class)], gram, high, gram.codes(by_class))
             codes = gram.codes(lambda column, offset: values[column][second if offset else first])
             self._add(rows[len(of_class) :], gram, high, codes)
         size = max(4, (2 * len(pairs)).bit_length())
-        table, shift = np.full(1 << size, kernels.NOTHING, np.uint64), np.uint32(32 - size)
+        table = np.full(1 << size, kernels.NOTHING, np.uint64)
+        shift = np.uint32(32 - size)
         kernels.place_pairs(pairs.astype(np.uint32), shift, table, len(of_class))
         return kernels.Slot(reach, high, tuple(range(high - low + 1)), *self._flat(rows), table, shift, of_class)
 
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
-        """a * known + b of every pair of entries with a feature, in the order of features."""
-        known = self._characters.known
-        if known * known * len(grams) > _MOST_PAIRS:
-            raise UnfitModelError(f"found {known} characters in the model, too many to ask for all pairs of them")
-        forms, codes_of_index = self._characters.values[self._identity][:known], self._index.codes()
+        """Return a * known + b for every pair of entries with a feature, in the order of features."""
+        known_count = self._characters.known_count
+        if known_count * known_count * len(grams) > _MOST_PAIRS:
+            raise UnfitModelError(f"found {known_count} characters in the model, too many to ask for all pairs of them")
+        forms = self._characters.values[self._identity][:known_count]
+        codes_of_index = self._index.codes()
         # a bit table with the lowest bits of every code marked; about one bit in eight is set
         bits = np.zeros(1 << max(4, len(codes_of_index).bit_length()), np.uint8)
         kernels.mark_codes(codes_of_index, bits)
         pairs, ids = [], []
-        step = max(1, _PAIRS_AT_ONCE // known)
-        for each in grams:
-            if [(term.column, term.offset) for term in each.terms] != [(self._identity, at) for at in each.offsets]:
+        step = max(1, _PAIRS_AT_ONCE // known_count)
+        for gram in grams:
+            if [(term.column, term.offset) for term in gram.terms] != [(self._identity, at) for at in gram.offsets]:
                 raise UnfitModelError("found a template of characters and classes, expected one or the other")
-            for low in range(0, known, step):
-                high = min(low + step, known)
-                most = (high - low) * known
+            for low in range(0, known_count, step):
+                high = min(low + step, known_count)
+                most = (high - low) * known_count
                 marked, codes = np.empty(most, np.int64), np.empty(most, np.uint64)
-                seed = np.uint64(each.seed)
-                count = kernels.marked_pairs(seed, each.window, forms, bits, low, high, marked, codes)
+                seed = np.uint64(gram.seed)
+                count = kernels.marked_pairs(seed, gram.window, forms, bits, low, high, marked, codes)
                 numbers = self._index.ids(codes[:count])
                 pairs.append(marked[:count][numbers >= 0])
                 ids.append(numbers[numbers >= 0])
@@ -303,14 +307,15 @@ class PairTables:
 
     def _class_pairs(self) -> tuple[Column, NDArray[np.int32]]:
         """Return the columns of all pairs of classes, for different characters and for the same one, and their rows."""
-        entries, others = self._characters.representatives()
+        entries, second_values = self._characters.representatives()
         count = self._characters.class_count
         first, second, same = (axis.reshape(-1) for axis in np.indices((count, count, 2)))
         values = {name: codes[entries] for name, codes in self._characters.values.items()}
 
         def column(name: str, offset: int) -> NDArray[Any]:
-            own, other = values[name], others[name]
-            return np.asarray(np.where(same == 1, own[second], other[second]) if offset else own[first])
+            if not offset:
+                return np.asarray(values[name][first])
+            return np.asarray(np.where(same == 1, values[name][second], second_values[name][second]))
 
         return column, np.arange(2 * count * count, dtype=np.int32)
 
@@ -319,15 +324,18 @@ class PairTables:
 
     def _add(self, rows: NDArray[Any], grams: _Grams, high: int, codes: Codes) -> None:
         """Add the weights of grams to rows [n, window * tags] of a slot whose first token is p - high."""
-        ids, layout = self._index.ids(codes), self._emission.layout
+        ids = self._index.ids(codes)
+        layout = self._emission.layout
         self._seen[ids[ids >= 0]] = True
-        begin, width = (high - grams.high) * self._tags, grams.window * self._tags
+        begin = (high - grams.high) * self._tags
+        width = grams.window * self._tags
         ptr = np.arange(len(ids) + 1)
         weight_vectors.add_to_rows(self._emission.weights, layout.ptr, layout.cell, ptr, ids, begin, width, rows)
 
     def _flat(self, rows: NDArray[Any]) -> tuple[int, Floats]:
         """Return the width of a row in whole cache lines, and rows as one aligned array, four numbers a token."""
-        count, window = len(rows), rows.shape[1] // self._tags
+        count = len(rows)
+        window = rows.shape[1] // self._tags
         width = -(-window * LANES // _LINE) * _LINE
         flat = aligned_zeros(count * width, np.float32)
         padded = np.zeros((count, window, LANES), np.float32)
@@ -338,7 +346,7 @@ class PairTables:
 
 def _grams(encoder: TemplateEncoder) -> Iterator[_Grams]:
     all_grams = [_Grams.of(family.terms, family.low, family.high, family.seed) for family in encoder.templates.families]
-    all_grams += [_Grams.of(each.terms, 0, 0, seed_of(str(each))) for each in encoder.templates.inside]
+    all_grams += [_Grams.of(template.terms, 0, 0, seed_of(str(template))) for template in encoder.templates.inside]
     for grams in all_grams:
         if grams.offsets not in {(0,), (0, 1), (0, 2)}:
             terms = " ".join(map(str, grams.terms))
@@ -350,15 +358,16 @@ def _bounds(grams: list[_Grams]) -> tuple[int, int]:
     """Return the smallest and the largest offset of the anchor from a token that sees any of the grams."""
     if not grams:
         return 0, 0
-    return min(each.low for each in grams), max(each.high for each in grams)
+    return min(gram.low for gram in grams), max(gram.high for gram in grams)
 
 
 def _labels(model: ChainModel) -> kernels.Labels:
-    """Transition scores, and the labels allowed around blanks and in runs, padded to four labels."""
-    names, scheme = model.space.names, model.parameters.scheme
+    """Return transition scores, and the labels allowed around blanks and in runs, padded to four labels."""
+    names = model.space.names
+    scheme = model.parameters.scheme
     expected = TransitionScheme.of(model.coding, names)
-    pairs = [(getattr(scheme, part), getattr(expected, part)) for part in ("transition", "start", "end")]
-    if not all(np.array_equal(own, of_coding) for own, of_coding in pairs):
+    pairs = [(getattr(scheme, table), getattr(expected, table)) for table in ("transition", "start", "end")]
+    if not all(np.array_equal(of_model, of_coding) for of_model, of_coding in pairs):
         raise UnfitModelError("found transitions of another scheme than the coding's")
     scores = model.scoring.transitions
     begin, end = np.full(LANES, -np.inf, np.float32), np.full(LANES, -np.inf, np.float32)
@@ -369,9 +378,9 @@ def _labels(model: ChainModel) -> kernels.Labels:
     begins = [letter in "BS" for letter in letters] + [False] * (LANES - len(names))
     ends = [letter in "ES|" for letter in letters] + [False] * (LANES - len(names))
     after, before = np.zeros((3, LANES), np.float32), np.zeros((3, LANES), np.float32)
-    for known, sides in ((kernels.BOUNDARY, (("E", "S"), ("B", "S"))), (kernels.INSIDE, (("B", "M"), ("M", "E")))):
+    for place, sides in ((kernels.BOUNDARY, (("E", "S"), ("B", "S"))), (kernels.INSIDE, (("B", "M"), ("M", "E")))):
         layer = recode(Sentence(("a", "b"), {SEGMENTATION: sides}), "coded", model.coding).layers["coded"]
-        before[known], after[known] = (_allowed(names, each) for each in layer)
+        before[place], after[place] = (_allowed(names, candidates) for candidates in layer)
     return kernels.Labels(transition.reshape(-1), begin, end, after, before, np.array(begins), np.array(ends))
 
 
@@ -382,7 +391,7 @@ def _allowed(names: tuple[str, ...], candidates: tuple[str, ...] | None) -> Floa
 
 
 def kept_tables(model: ChainModel, folder: Path | None) -> kernels.Tables:
-    """Return the tables of a model, kept in a folder, if given, that nobody else can write."""
+    """Return the tables of a model; `folder`, which nobody else can write, keeps them."""
     if folder is not None:
         with suppress(OSError):
             return _tables(shared_arrays(folder, _key(model), lambda: _arrays(PairTables(model).tables)))
@@ -392,30 +401,34 @@ def kept_tables(model: ChainModel, folder: Path | None) -> kernels.Tables:
 def _key(model: ChainModel) -> str:
     """Return a digest of the model, this program, and the characters that Python knows: the tables depend on these."""
     edition = [__version__, EDITION, unicodedata.unidata_version]
-    found = hashlib.sha256(json.dumps([edition, model.to_json()], sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps([edition, model.to_json()], sort_keys=True).encode())
     for name, array in sorted(model.arrays().items()):
-        found.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return found.hexdigest()
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def _arrays(tables: kernels.Tables) -> Arrays:
     slots = {f"slot.{number}": slot for number, slot in enumerate(tables.slots)}
-    parts: dict[str, Any] = {"entries": tables.entries, "labels": tables.labels, **slots}
-    return {f"{name}.{at}": np.asarray(value) for name, part in parts.items() for at, value in part._asdict().items()}
+    records: dict[str, Any] = {"entries": tables.entries, "labels": tables.labels, **slots}
+    return {
+        f"{name}.{field}": np.asarray(value)
+        for name, record in records.items()
+        for field, value in record._asdict().items()
+    }
 
 
 def _tables(arrays: Arrays) -> kernels.Tables:
-    def part(kind: Any, name: str) -> Any:
+    def record(kind: Any, name: str) -> Any:
         values = (arrays[f"{name}.{field}"] for field in kind._fields)
         return kind(*(value if value.shape else value[()] for value in values))  # numbers have no axes
 
     def slot(number: int) -> kernels.Slot:
-        own: kernels.Slot = part(kernels.Slot, f"slot.{number}")
-        return own._replace(window=tuple(range(len(own.window))))
+        stored: kernels.Slot = record(kernels.Slot, f"slot.{number}")
+        return stored._replace(window=tuple(range(len(stored.window))))
 
     slots = (slot(0), slot(1), slot(2))
-    return kernels.Tables(part(kernels.Entries, "entries"), slots, part(kernels.Labels, "labels"))
+    return kernels.Tables(record(kernels.Entries, "entries"), slots, record(kernels.Labels, "labels"))
 
 
 class TableSegmenter:
@@ -460,10 +473,10 @@ class TableSegmenter:
     def _segmented(self, text: str) -> bytes:
         if not text.endswith("\n"):  # the kernel searches for it without a bound
             raise ValueError("found text without a line break at its end, expected whole lines")
-        encoded, tables = text.encode("utf-32-le"), self._tables
-        points = np.frombuffer(encoded, np.uint32)
+        points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
         inside = joined(text, points) if self.whole_runs else np.zeros(len(points), np.bool_)
         out = np.empty(5 * len(points), np.uint8)  # at most four bytes per character, and a blank
+        tables = self._tables
         written = kernels.segment(points, inside, tables.entries, tables.slots, tables.labels, out)
         return out[:written].tobytes()
 

@@ -126,8 +126,8 @@ def operation(name: str) -> Endpoint:
 
 async def health(site: ServerSite, request: Request, _body: bytes) -> Health:
     """Tell that the server is there, and to those who may ask, what it serves."""
-    known = has_token(request, site.settings.token)
-    return Health("UP", __version__, site.models.descriptions() if known else [])
+    may_ask = has_token(request, site.settings.token)
+    return Health("UP", __version__, site.models.descriptions() if may_ask else [])
 
 
 async def metrics(site: ServerSite, _request: Request, _body: bytes) -> Response:

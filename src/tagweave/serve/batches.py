@@ -103,7 +103,7 @@ class Batches:
 
     async def response(self, key: Key, items: Sequence[Item], characters: int) -> LabelResponse:
         """Answer a request."""
-        if sum(each.characters for each in self._waiting) > _WAITING * self._limits.characters:
+        if sum(work.characters for work in self._waiting) > _WAITING * self._limits.characters:
             raise RequestError("found more requests than can be computed, expected fewer; try again later", 503)
         work = _Work(key, items, characters)
         self._waiting.append(work)
@@ -128,10 +128,11 @@ class Batches:
         """Compute until nothing waits."""
         try:
             while self._waiting:
-                batch, outcomes = self._next(), Future[_Outcomes]()
+                batch = self._next()
+                outcomes = Future[_Outcomes]()
                 self._batches.put((batch, outcomes))
-                found: _Outcomes = await asyncio.wrap_future(outcomes)
-                for work, outcome in zip(batch, found, strict=True):
+                computed: _Outcomes = await asyncio.wrap_future(outcomes)
+                for work, outcome in zip(batch, computed, strict=True):
                     if work.answer.done():
                         continue
                     if isinstance(outcome, Exception):
@@ -145,13 +146,13 @@ class Batches:
         """Take what waits longest, and what can be computed with it: together no more than one request may ask for."""
         batch: list[_Work] = []
         items = characters = 0
-        for each in self._waiting:
-            fits = items + len(each.items) <= _ITEMS and characters + each.characters <= self._limits.characters
-            if not batch or (each.key == batch[0].key and fits):
-                batch.append(each)
-                items, characters = items + len(each.items), characters + each.characters
+        for work in self._waiting:
+            fits = items + len(work.items) <= _ITEMS and characters + work.characters <= self._limits.characters
+            if not batch or (work.key == batch[0].key and fits):
+                batch.append(work)
+                items, characters = items + len(work.items), characters + work.characters
         taken = {*batch}
-        self._waiting = [each for each in self._waiting if each not in taken]
+        self._waiting = [work for work in self._waiting if work not in taken]
         return batch
 
     def _work(self) -> None:
@@ -174,20 +175,21 @@ class Batches:
             if len(batch) == 1:  # tell an error that the client can mend as a refusal, any other as it is
                 reason = None if isinstance(error, RequestError) else message(error)
                 return [error if reason is None else RequestError(reason)]
-        return [outcome for each in batch for outcome in self._outcomes([each])]
+        return [outcome for work in batch for outcome in self._outcomes([work])]
 
     def _responses(self, batch: Sequence[_Work]) -> list[LabelResponse]:
         operation, name, probabilities = batch[0].key
         served = self._models.that_can(operation, name)
         run = served.operations[operation]
-        results = run.results([item for each in batch for item in each.items], probabilities)
-        self._metrics.tokens(operation, sum(len(each.tokens) for each in results))
-        found, at = [], 0
+        results = run.results([item for work in batch for item in work.items], probabilities)
+        self._metrics.tokens(operation, sum(len(result.tokens) for result in results))
+        responses = []
+        at = 0
         guideline = served.model.guidelines[0] if served.model.guidelines else None
-        for each in batch:
-            own = results[at : at + len(each.items)]
-            at += len(each.items)
-            columns = {name for result in own for name in result.columns or ()}
+        for work in batch:
+            text_results = results[at : at + len(work.items)]
+            at += len(work.items)
+            columns = {name for result in text_results for name in result.columns or ()}
             missing = run.missing(columns) if isinstance(run, Parsing) else []
-            found.append(LabelResponse(served.name, served.version, own, guideline, missing or None))
-        return found
+            responses.append(LabelResponse(served.name, served.version, text_results, guideline, missing or None))
+        return responses

@@ -38,7 +38,7 @@ _LONGEST = 1_000_000
 
 @dataclass(frozen=True)
 class LabelConfig:
-    """Names of a labelling configuration, as far as predictions need it.
+    """The names in a labelling configuration that predictions need.
 
         <View><Labels name="label" toName="text"><Label value="PER"/></Labels><Text name="text" value="$text"/></View>
 
@@ -62,11 +62,11 @@ class LabelConfig:
             root = Xml.fromstring(xml)  # noqa: S314  # without a DTD there are no entities to expand
         except (Xml.ParseError, ValueError, RecursionError) as error:
             raise RequestError(f"found a labelling configuration that is no XML ({error}), expected one") from None
-        texts = {each.get("name", ""): each.get("value", "") for each in root.iter("Text")}
-        for each in root.iter("Labels"):
-            name, text = each.get("name", ""), each.get("toName", "")
+        texts = {tag.get("name", ""): tag.get("value", "") for tag in root.iter("Text")}
+        for tag in root.iter("Labels"):
+            name, text = tag.get("name", ""), tag.get("toName", "")
             if name and text in texts:
-                labels = tuple(label.get("value", "") for label in each.iter("Label"))
+                labels = tuple(label.get("value", "") for label in tag.iter("Label"))
                 return cls(name, text, texts[text].removeprefix("$") or None, labels)
         raise RequestError("found no Labels of a Text in the labelling configuration, expected them")
 
@@ -76,7 +76,7 @@ _LONGEST_EXPORT = 200_000_000  # bytes
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Whoever is redirected to would get the key, too."""
+    """Follows no redirect: its target would get the key."""
 
     def redirect_request(self, *_: Any) -> None:
         """Follow none."""
@@ -92,26 +92,26 @@ def annotated_tasks(url: str, key: str, project: str) -> list[Values]:
     authorization = f"Token {key}"
     if key.count(".") == 2:
         body = json.dumps({"refresh": key}).encode()
-        found = _answer(f"{url}/api/token/refresh", {"Content-Type": "application/json"}, body)
-        access = found.get("access") if isinstance(found, dict) else None
+        answer = _answer(f"{url}/api/token/refresh", {"Content-Type": "application/json"}, body)
+        access = answer.get("access") if isinstance(answer, dict) else None
         if not isinstance(access, str):
             raise RequestError(f"found no access token at {url}, expected one for LABEL_STUDIO_API_KEY", 502)
         authorization = f"Bearer {access}"
     export = f"{url}/api/projects/{project}/export?exportType=JSON"
     tasks = _answer(export, {"Authorization": authorization})
-    if not isinstance(tasks, list) or not all(isinstance(each, dict) for each in tasks):
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise RequestError(f"found no tasks at {export}, expected a list of them", 502)
-    return [Values(each, Location(url, number)) for number, each in enumerate(tasks, 1)]
+    return [Values(task, Location(url, number)) for number, task in enumerate(tasks, 1)]
 
 
 def _answer(url: str, headers: dict[str, str], body: bytes | None = None) -> object:
     request = urllib.request.Request(url, body, headers)  # noqa: S310  # the command line takes no other scheme than HTTP
     try:
         with build_opener(_NoRedirects).open(request, timeout=_SECONDS) as answer:
-            found = answer.read(_LONGEST_EXPORT + 1)
-            if len(found) > _LONGEST_EXPORT:
+            content = answer.read(_LONGEST_EXPORT + 1)
+            if len(content) > _LONGEST_EXPORT:
                 raise ValueError(f"more than {_LONGEST_EXPORT:,} bytes")
-            return json.loads(found)
+            return json.loads(content)
     except (OSError, ValueError, RecursionError, HTTPException) as error:
         if isinstance(error, HTTPError):
             error.close()
@@ -125,30 +125,32 @@ _TRAIN = "START_TRAINING"
 
 async def setup(site: ServerSite, request: Request, body: bytes) -> dict[str, str]:
     """Check that the project and the model have labels in common."""
-    sent, served = _object(body), _served(site, request)
-    own: Sequence[str] = served.model.under().labels
-    if codes_spans(own):
-        own = sorted({split_label(each)[1] for each in own} - {""})
+    sent = _object(body)
+    served = _served(site, request)
+    labels: Sequence[str] = served.model.under().labels
+    if codes_spans(labels):
+        labels = sorted({split_label(label)[1] for label in labels} - {""})
     config = LabelConfig.of(sent.values.get("schema"))
-    if config.labels and not {*own} & {*config.labels}:
-        found = f"found the labels {', '.join(config.labels)} in the project"
-        raise RequestError(f"{found}, expected some of {', '.join(own)}, which {served.name} has")
+    if config.labels and not {*labels} & {*config.labels}:
+        difference = f"found the labels {', '.join(config.labels)} in the project"
+        raise RequestError(f"{difference}, expected some of {', '.join(labels)}, which {served.name} has")
     return {"model_version": served.version}
 
 
 async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, Any]:
-    """Return predictions, one for each task. The score of one is the least probability over its tokens and spans."""
-    sent, served = _object(body), _served(site, request)
+    """Return one prediction for each task. Its score is the least probability over its tokens and spans."""
+    sent = _object(body)
+    served = _served(site, request)
     config = LabelConfig.of(sent.values.get("label_config"))
-    texts = [exports.text_of(each, config.data) for each in _objects(sent, "tasks")]
+    texts = [exports.text_of(task, config.data) for task in _objects(sent, "tasks")]
     asked = LabelRequest(texts=texts, probabilities=True)
     characters = check(asked, site.settings.limits)
     answer = await site.batches.response(("tag", served.name, True), texts, characters)
     results = []
-    for text, each in zip(texts, answer.results, strict=True):
-        spans = tuple(marks(each))
+    for text, result in zip(texts, answer.results, strict=True):
+        spans = tuple(marks(result))
         shown = tuple(mark for mark in spans if not config.labels or mark.label in config.labels)
-        certainty = {answer.version: least_probability(each, spans)}
+        certainty = {answer.version: least_probability(result, spans)}
         document = Document(text, {answer.version: shown}, certainty=certainty)
         results.append(exports.prediction(document, answer.version, config.control, config.text))
     return {"results": results, "model_version": answer.version}
@@ -179,13 +181,14 @@ def _probability(number: object) -> float:
 
 async def webhook(site: ServerSite, request: Request, body: bytes) -> Response:
     """Keep annotations, or begin training, when something happens in Label Studio."""
-    sent, served = _object(body), _served(site, request)
+    sent = _object(body)
+    served = _served(site, request)
     action = sent.values.get("action", _TRAIN)  # some versions leave it out, and send all annotations
     if action in (*_KEPT, *_DELETED) and site.settings.retraining is None:
         return json_response({"status": "not kept: this server does not train (tagweave serve --models does)"})
     if action in _DELETED:
-        which = (_which(sent, each) for each in _several(sent, "annotation", "annotations"))
-        return await _keep(site, served, [partial(Annotation, *one) for one in which])
+        identifiers = (_which(sent, annotation) for annotation in _several(sent, "annotation", "annotations"))
+        return await _keep(site, served, [partial(Annotation, project, number) for project, number in identifiers])
     if action in _KEPT:
         task = _with_annotations(
             Values.of(sent.values.get("task"), _PLACE), [*_several(sent, "annotation", "annotations")]
@@ -197,13 +200,15 @@ async def webhook(site: ServerSite, request: Request, body: bytes) -> Response:
 
 
 async def train(site: ServerSite, request: Request, body: bytes) -> Response:
-    """Train on all annotations, kept ones and the request's."""
-    sent, served = _object(body), _served(site, request)
+    """Train on all annotations: those kept and those of the request."""
+    sent = _object(body)
+    served = _served(site, request)
     retrainer = site.retrainer(served.name)
     settings = site.settings.retraining
 
     def begin() -> int:
-        tasks, project = _objects(sent, "annotations"), _project(sent)
+        tasks = _objects(sent, "annotations")
+        project = _project(sent)
         is_fetched = settings and settings.label_studio and not tasks
         if settings and settings.label_studio and is_fetched:
             tasks = annotated_tasks(settings.label_studio, settings.key, project)
@@ -231,8 +236,8 @@ def _annotated(task: Values, sent: Values) -> Iterator[Callable[[], Annotation]]
     if schema is None and isinstance(project := sent.values.get("project"), dict):
         schema = project.get("label_config")
     name = LabelConfig.of(schema).data
-    for each in task.objects("annotations") if "annotations" in task else ():
-        yield partial(_annotation, _with_annotations(task, [each]), each, sent, name)
+    for annotation in task.objects("annotations") if "annotations" in task else ():
+        yield partial(_annotation, _with_annotations(task, [annotation]), annotation, sent, name)
 
 
 def _annotation(task: Values, annotation: Values, sent: Values, name: str | None) -> Annotation:
@@ -257,8 +262,8 @@ def _which(sent: Values, annotation: Values) -> tuple[str, int]:
 
 def _with_annotations(task: Values, annotations: Iterable[Values]) -> Values:
     """Return a task with these annotations alone."""
-    own = {"id": task.values.get("id"), "data": task.values.get("data")}
-    return Values({**own, "annotations": [each.values for each in annotations]}, task.location)
+    kept = {"id": task.values.get("id"), "data": task.values.get("data")}
+    return Values({**kept, "annotations": [annotation.values for annotation in annotations]}, task.location)
 
 
 def _project(sent: Values) -> str:

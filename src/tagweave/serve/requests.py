@@ -126,11 +126,11 @@ def check(request: LabelRequest, limits: Limits) -> int:
 
     Raises RequestError for none or several kinds of input, a token without characters, or too much of anything.
     """
-    given = [name for name in ("text", "texts", "tokens") if getattr(request, name) is not None]
-    if len(given) != 1:
-        raise RequestError(f"found {' and '.join(given) or 'none of them'}, expected one of text, texts, tokens")
+    inputs = [name for name in ("text", "texts", "tokens") if getattr(request, name) is not None]
+    if len(inputs) != 1:
+        raise RequestError(f"found {' and '.join(inputs) or 'none of them'}, expected one of text, texts, tokens")
     if request.columns is not None and request.tokens is None:
-        raise RequestError(f"found columns with {given[0]}, expected tokens with them")
+        raise RequestError(f"found columns with {inputs[0]}, expected tokens with them")
     rows = [request.text] if request.text is not None else request.texts or _rows(request)
     if len(rows) > limits.texts:
         raise RequestError(f"found {len(rows):,} texts, expected at most {limits.texts:,} a request", 413)
@@ -156,8 +156,8 @@ def items_of(request: LabelRequest) -> list[Item]:
 
 def in_tokens(items: Sequence[Item], cut: CutLines) -> list[Tokenised]:
     """Return all items as documents, with texts cut into tokens."""
-    found = iter(of_texts([each for each in items if isinstance(each, str)], cut))
-    return [next(found) if isinstance(each, str) else each for each in items]
+    documents = iter(of_texts([item for item in items if isinstance(item, str)], cut))
+    return [next(documents) if isinstance(item, str) else item for item in items]
 
 
 def by_words(cut: Callable[[Sequence[str]], Sequence[Sequence[str]]]) -> CutLines:
@@ -167,20 +167,21 @@ def by_words(cut: Callable[[Sequence[str]], Sequence[Sequence[str]]]) -> CutLine
 
 def offsets(line: str, words: Sequence[str]) -> list[Offsets]:
     """Return the offsets of words in a line that has only blanks beside them."""
-    found, at = [], 0
+    bounds = []
+    at = 0
     for word in words:
         at = line.index(word, at)
-        found.append((at, at + len(word)))
+        bounds.append((at, at + len(word)))
         at += len(word)
-    return found
+    return bounds
 
 
 def _rows(request: LabelRequest) -> list[list[str]]:
     tokens = request.tokens or []
-    plain = [each for each in tokens if isinstance(each, str)]
+    plain = [token for token in tokens if isinstance(token, str)]
     if plain and len(plain) < len(tokens):
         raise RequestError("found tokens beside lists of tokens, expected one or the other")
-    rows = [plain] if plain else [each for each in tokens if isinstance(each, list)]
+    rows = [plain] if plain else [token for token in tokens if isinstance(token, list)]
     if any(not form or form.isspace() for row in rows for form in row):
         raise RequestError("found a token without a character, expected text in every token")
     return rows
@@ -191,10 +192,10 @@ def _column(
 ) -> list[list[object]]:
     """Return the values of a column for each sentence."""
     one = bool(request.tokens) and isinstance((request.tokens or [""])[0], str)
-    own = [list(values)] if one else [each if isinstance(each, list) else [each] for each in values]
-    if list(map(len, own)) != list(map(len, rows)) or any(isinstance(each, list) for row in own for each in row):
+    table = [list(values)] if one else [value if isinstance(value, list) else [value] for value in values]
+    if list(map(len, table)) != list(map(len, rows)) or any(isinstance(value, list) for row in table for value in row):
         raise RequestError(f"found a column {name!r} of another shape, expected a value for each token")
-    return own
+    return table
 
 
 def _sentence(row: Sequence[str], columns: dict[str, list[object]]) -> Sentence:

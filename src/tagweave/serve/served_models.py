@@ -44,32 +44,37 @@ class Tagging:
     """The operation `tag` of a tagger of words; `cut` cuts texts into its words."""
 
     def __init__(self, model: Tagger, cut: CutLines) -> None:
-        self._tagger, self._cut = model.under(), cut
+        self._tagger = model.under()
+        self._cut = cut
 
     def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
         """Return the results of items."""
-        tagger, documents = self._tagger, in_tokens(items, self._cut)
-        given = [sentence for each in documents for sentence in each.sentences]
+        tagger = self._tagger
+        documents = in_tokens(items, self._cut)
+        sentences = [sentence for document in documents for sentence in document.sentences]
         spans: list[TaggedSpans] | None = None
         if codes_spans(tagger.labels):
-            tagged = list(tagger.tag_spans(given, bool(probabilities)))
-            labelled, spans = [each for each, _ in tagged], [each for _, each in tagged]
+            tagged = list(tagger.tag_spans(sentences, bool(probabilities)))
+            labelled = [sentence for sentence, _ in tagged]
+            spans = [sentence_spans for _, sentence_spans in tagged]
         else:
-            labelled = list(tagger.tag(given))
-        tables = tagger.probabilities(given) if probabilities else None
+            labelled = list(tagger.tag(sentences))
+        tables = tagger.probabilities(sentences) if probabilities else None
         shown: list[list[Any]] | None = None
         if tables is not None and probabilities == "all":
             shown = [[_by_label(tagger.labels, row) for row in table] for table in tables]
         elif tables is not None:
-            shown = [label_probabilities(tagger, *each) for each in zip(labelled, tables, strict=True)]
+            shown = [
+                label_probabilities(tagger, sentence, table) for sentence, table in zip(labelled, tables, strict=True)
+            ]
         return [
             result(
                 document,
-                labels=_firsts(each.layers[tagger.guideline] for each in labelled[own]),
-                spans=spans and [SpanResult(*astuple(each)) for each in in_text(document, spans[own])],
-                probabilities=shown and [number for each in shown[own] for number in each],
+                labels=_firsts(sentence.layers[tagger.guideline] for sentence in labelled[indices]),
+                spans=spans and [SpanResult(*astuple(span)) for span in in_text(document, spans[indices])],
+                probabilities=shown and [number for row in shown[indices] for number in row],
             )
-            for document, own in _with_sentences(documents)
+            for document, indices in _with_sentences(documents)
         ]
 
 
@@ -92,36 +97,40 @@ def _by_label(names: Sequence[str], row: Any) -> dict[str, float]:
     return {names[at]: round(float(row[at]), DIGITS) for at in order if row[at] >= LEAST}
 
 
-def result(document: Tokenised, **found: Any) -> TextResult:
+def result(document: Tokenised, **annotation: Any) -> TextResult:
     """Return the result of a document: its tokens, sentences and offsets, and their annotation."""
-    bounds, at = [], 0
+    bounds = []
+    at = 0
     for sentence in document.sentences:
         bounds.append((at, at + len(sentence)))
         at += len(sentence)
     return TextResult(
         tokens=[form for sentence in document.sentences for form in sentence.forms],
         sentences=bounds,
-        offsets=None if document.offsets is None else [pair for each in document.offsets for pair in each],
-        **found,
+        offsets=None
+        if document.offsets is None
+        else [pair for sentence_offsets in document.offsets for pair in sentence_offsets],
+        **annotation,
     )
 
 
 class Segmenting:
-    """The operation `segment`, or `tag` if words are to be tagged, which needs a slower way."""
+    """The operation `segment`; with `tags` the operation `tag`, which is slower."""
 
     def __init__(self, model: Segmenter, tags: bool = False) -> None:
-        self._tags, self._tagger = tags, model.under()
+        self._tags = tags
+        self._tagger = model.under()
         self.cut = by_words(lambda lines: list(model.cut_all(lines)))
 
     def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
-        """Return the results of texts. Raises RequestError for tokens, and for probabilities that there are not."""
-        texts = [each for each in items if isinstance(each, str)]
+        """Return the results of texts. Raises RequestError for tokens, and if the probabilities do not exist."""
+        texts = [item for item in items if isinstance(item, str)]
         if len(texts) < len(items):
             raise RequestError("found tokens, expected text or texts for a model that segments")
         if probabilities == "all":
             raise RequestError('found "all", expected true or false for a model that segments')
         if not self._tags and not probabilities:
-            return [result(each) for each in of_texts(texts, self.cut)]
+            return [result(document) for document in of_texts(texts, self.cut)]
         words: list[Sentence] = []
         numbers: list[list[float]] = []
 
@@ -129,19 +138,19 @@ class Segmenting:
             if not lines:
                 return []
             evidence = raw_evidence(self._tagger, [Sentence(tuple(line)) for line in lines])
-            found = [self._tagger.words(each) for each in self._tagger.complete(evidence)]
-            words.extend(found)
+            segmented = [self._tagger.words(sentence) for sentence in self._tagger.complete(evidence)]
+            words.extend(segmented)
             if probabilities:
                 try:
-                    numbers.extend(self._tagger.word_probabilities(evidence.sentences, found, evidence.guideline))
+                    numbers.extend(self._tagger.word_probabilities(evidence.sentences, segmented, evidence.guideline))
                 except ValueError as error:
                     raise RequestError(str(error)) from error
-            return [each.forms for each in found]
+            return [sentence.forms for sentence in segmented]
 
         results = []
-        for document, own in _with_sentences(of_texts(texts, by_words(labelled))):
-            labels = _firsts(each.layers.get(self._tagger.guideline, ()) for each in words[own])
-            shown = [round(number, DIGITS) for each in numbers[own] for number in each]
+        for document, indices in _with_sentences(of_texts(texts, by_words(labelled))):
+            labels = _firsts(sentence.layers.get(self._tagger.guideline, ()) for sentence in words[indices])
+            shown = [round(number, DIGITS) for row in numbers[indices] for number in row]
             results.append(
                 result(document, labels=labels if self._tags else None, probabilities=shown if probabilities else None)
             )
@@ -152,16 +161,18 @@ _USER = "user:"
 
 
 class Parsing:
-    """The operation `parse`: trees of sentences whose tags are given, or found by taggers that are served, too.
+    """The operation `parse`.
 
-    Columns that the parser looks at, and that nobody gave, come from `taggers`; `longest` is in tokens of a sentence.
+    A request may give the columns that the parser looks at; `taggers`, which are served too, fill in the others.
+    `longest` is the greatest number of tokens in a sentence.
     """
 
     def __init__(
         self, model: Parser, cut: CutLines, taggers: Callable[[], Iterable[ChainPredictor]], longest: int
     ) -> None:
-        self._parser, self._cut, self._longest = TreePredictor(model.trained), cut, longest
-        self._inputs, self._taggers = model.trained.inputs, taggers
+        self._parser = TreePredictor(model.trained)
+        self._inputs = model.trained.inputs
+        self._cut, self._taggers, self._longest = cut, taggers, longest
 
     def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
         """Return the results of items.
@@ -172,61 +183,68 @@ class Parsing:
         if probabilities == "all":
             raise RequestError('found "all", expected true or false for a parser')
         documents = in_tokens(items, self._cut)
-        given = [sentence for each in documents for sentence in each.sentences]
-        for each in given:
-            if len(each) > self._longest:
+        sentences = [sentence for document in documents for sentence in document.sentences]
+        for sentence in sentences:
+            if len(sentence) > self._longest:
                 expected = f"at most {self._longest:,} in a sentence that is parsed; a line is a sentence"
-                raise RequestError(f"found {len(each):,} tokens, expected {expected}", 413)
-        seen = [with_columns(each, self._inputs) for each in self._tagged(given)]
+                raise RequestError(f"found {len(sentence):,} tokens, expected {expected}", 413)
+        seen = [with_columns(sentence, self._inputs) for sentence in self._tagged(sentences)]
         parsed = list(self._parser.parse(seen))
-        arcs = [self._arcs(each) for each in parsed]
+        arcs = [self._arcs(sentence) for sentence in parsed]
         tables = self._parser.probabilities(seen) if probabilities else None
-        found = []
-        for document, own in _with_sentences(documents):
+        results = []
+        for document, indices in _with_sentences(documents):
             heads: list[int | None] = []
-            for sentence in arcs[own]:
+            for tree in arcs[indices]:
                 before = len(heads)
-                heads += [before + arc.head - 1 if arc.head else None for arc in sentence]
-            relations = [arc.relation for sentence in arcs[own] for arc in sentence]
+                heads += [before + arc.head - 1 if arc.head else None for arc in tree]
+            relations = [arc.relation for tree in arcs[indices] for arc in tree]
             chances = None
             if tables is not None:
-                pairs = zip(arcs[own], tables[own], strict=True)
-                rows = [table[[arc.head or 0 for arc in each], range(1, len(each) + 1)] for each, table in pairs]
+                pairs = zip(arcs[indices], tables[indices], strict=True)
+                rows = [table[[arc.head or 0 for arc in tree], range(1, len(tree) + 1)] for tree, table in pairs]
                 chances = [round(number, DIGITS) for row in rows for number in row.tolist()]
-            shown = {"relations": relations if any(relations) else None, "columns": self._columns(parsed[own]) or None}
-            found.append(result(document, heads=heads, probabilities=chances, **shown))
-        return found
+            shown = {
+                "relations": relations if any(relations) else None,
+                "columns": self._columns(parsed[indices]) or None,
+            }
+            results.append(result(document, heads=heads, probabilities=chances, **shown))
+        return results
 
     def missing(self, result_columns: Iterable[str]) -> list[str]:
-        """Return the columns that the parser looks at, and that are not among these."""
+        """Return the columns that the parser looks at and a result lacks."""
         return sorted({name.removeprefix(_USER) for name in self._inputs} - {*result_columns})
 
     def _tagged(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """Add tags that sentences lack and taggers can give."""
-        own = list(sentences)
+        """Add the tags that sentences lack, if a tagger gives them."""
+        completed = list(sentences)
         for tagger in self._taggers():
             name = tagger.guideline
-            lacks = [at for at, each in enumerate(own) if lacking([each], [name])] if name in self._inputs else []
+            lacks = (
+                [at for at, sentence in enumerate(completed) if lacking([sentence], [name])]
+                if name in self._inputs
+                else []
+            )
             if lacks:
-                bare = [replace(own[at], layers={}) for at in lacks]
+                bare = [replace(completed[at], layers={}) for at in lacks]
                 for at, tagged in zip(lacks, tagger.tag(bare), strict=True):
-                    own[at] = replace(own[at], layers={**own[at].layers, name: tagged.layers[name]})
-        return own
+                    completed[at] = replace(completed[at], layers={**completed[at].layers, name: tagged.layers[name]})
+        return completed
 
     def _columns(self, parsed: Sequence[Sentence]) -> dict[str, list[str | None]]:
         """Return the columns that the parser looked at."""
-        found = {}
+        columns = {}
         for name in self._inputs:
             short = name.removeprefix(_USER)
             if name.startswith(_USER):
-                rows = [each.columns.get(short, ()) for each in parsed]
+                rows = [sentence.columns.get(short, ()) for sentence in parsed]
                 values: list[str | None] = [None if value == "_" else value for row in rows for value in row]
             else:
-                layers = [each.layers.get(name, ()) for each in parsed]
+                layers = [sentence.layers.get(name, ()) for sentence in parsed]
                 values = [None if candidates is None else candidates[0] for layer in layers for candidates in layer]
             if any(value is not None for value in values):
-                found[short] = values
-        return found
+                columns[short] = values
+        return columns
 
     def _arcs(self, sentence: Sentence) -> list[Arc]:
         layer = sentence.heads[self._parser.model.guideline]
@@ -235,8 +253,8 @@ class Parsing:
 
 def newest(folder: str | Path | None, name: str) -> str | None:
     """Return the file of the newest version; `None` if there is none."""
-    found = _versions(folder, name)
-    return found[max(found)] if found else None
+    versions = _versions(folder, name)
+    return versions[max(versions)] if versions else None
 
 
 def next_version(folder: Path, name: str) -> str:
@@ -248,7 +266,7 @@ def _versions(folder: str | Path | None, name: str) -> dict[int, str]:
     if folder is None or not Path(folder).is_dir():
         return {}
     pattern = re.compile(re.escape(name) + r"-([0-9]{1,9})\.model")
-    return {int(match[1]): str(each) for each in Path(folder).iterdir() if (match := pattern.fullmatch(each.name))}
+    return {int(match[1]): str(path) for path in Path(folder).iterdir() if (match := pattern.fullmatch(path.name))}
 
 
 OPERATIONS = ("tag", "segment", "parse")
@@ -273,7 +291,7 @@ class ServedModel:
         """Return the description of the model for clients."""
         labels = [*self.model.under().labels] if "tag" in self.operations else None
         if labels and "segment" in self.operations:
-            labels = sorted({split_label(each)[1] for each in labels})
+            labels = sorted({split_label(label)[1] for label in labels})
         cut = None if self.operations.keys() <= {"tag", "segment"} and "segment" in self.operations else tokens
         return ModelDescription(self.name, self.version, [*self.operations], [*self.model.guidelines], labels, cut)
 
@@ -285,39 +303,40 @@ class ServedModels:
         names = [name for name, _ in settings.models]
         if not names or len({*names}) < len(names):
             raise ServeError(f"found the models {', '.join(names) or 'none'}, expected one or more of different names")
-        self._settings, self._looked = settings, time.monotonic()
+        self._settings = settings
+        self._looked = time.monotonic()
         folder = settings.retraining.folder if settings.retraining else None
         self.all = [ServedModel(name, newest(folder, name) or path) for name, path in settings.models]
-        self._segmenter = next((each for each in self.all if isinstance(each.model, Segmenter)), None)
+        self._segmenter = next((served for served in self.all if isinstance(served.model, Segmenter)), None)
         self._tokens = None if settings.tokens is None else by_line(tokenizer(settings.tokens))
-        for each in self.all:
-            each.operations = self._operations(each)
-        for each in self.all:
-            for operation in each.operations.values():
+        for served in self.all:
+            served.operations = self._operations(served)
+        for served in self.all:
+            for operation in served.operations.values():
                 operation.results([_WARM])
 
     def that_can(self, operation: str, name: str | None = None) -> ServedModel:
-        """Return the model of a name, or the first one, that has an operation. Raises RequestError if there is none."""
-        for each in self.all:
-            if name in (None, each.name) and operation in each.operations:
-                return each
-        there = "; ".join(f"{each.name}: {', '.join(each.operations)}" for each in self.all)
-        if name is not None and name not in [each.name for each in self.all]:
+        """Return the model of this name, or the first one, that has the operation. Raises RequestError if none has."""
+        for served in self.all:
+            if name in (None, served.name) and operation in served.operations:
+                return served
+        there = "; ".join(f"{served.name}: {', '.join(served.operations)}" for served in self.all)
+        if name is not None and name not in [served.name for served in self.all]:
             raise RequestError(f"found the model {name!r}, expected one that is served ({there})", 404)
         raise RequestError(f"found no model that can {operation}{f' in {name!r}' if name else ''}, only {there}")
 
     def descriptions(self) -> list[ModelDescription]:
         """Return the descriptions of all models."""
-        return [each.description(self._tokens_of(each.model)) for each in self.all]
+        return [served.description(self._tokens_of(served.model)) for served in self.all]
 
     def line_cutter(self, name: str) -> Tokenizer:
         """Return what cuts a line into the tokens of a model."""
-        cut = next(self._cut(each.model) for each in self.all if each.name == name)
+        cut = next(self._cut(served.model) for served in self.all if served.name == name)
         return lambda line: cut([line])[0]
 
     def taggers(self) -> Iterator[tuple[str, ChainPredictor]]:
         """Return the taggers of words, by their names."""
-        return ((each.name, each.model.under()) for each in self.all if isinstance(each.model, Tagger))
+        return ((served.name, served.model.under()) for served in self.all if isinstance(served.model, Tagger))
 
     def refresh(self) -> None:
         """Read the new versions of models, if there are any. No request may be computed meanwhile."""
@@ -325,10 +344,10 @@ class ServedModels:
         if retraining is None or time.monotonic() - self._looked < _PAUSE:
             return
         self._looked = time.monotonic()
-        for at, each in enumerate(self.all):
-            path = newest(retraining.folder, each.name)
-            if path is not None and path != each.path:
-                new = ServedModel(each.name, path)
+        for at, served in enumerate(self.all):
+            path = newest(retraining.folder, served.name)
+            if path is not None and path != served.path:
+                new = ServedModel(served.name, path)
                 new.operations = self._operations(new)
                 self.all[at] = new
 
@@ -340,8 +359,8 @@ class ServedModels:
                 "parse": Parsing(model, self._cut(model), lambda: [tagger for _, tagger in self.taggers()], longest)
             }
         if isinstance(model, Segmenter):
-            found: dict[str, Operation] = {"segment": Segmenting(model)}
-            return found | ({"tag": Segmenting(model, tags=True)} if model.chain.task == "segtag" else {})
+            operations: dict[str, Operation] = {"segment": Segmenting(model)}
+            return operations | ({"tag": Segmenting(model, tags=True)} if model.chain.task == "segtag" else {})
         return {"tag": Tagging(model, self._cut(model))}
 
     def _cut(self, model: Model) -> CutLines:

@@ -52,5 +52,5 @@ def hosts(host: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
 
     On a loopback address these are the server's own names; elsewhere any, unless some are given.
     """
-    own = ("127.0.0.1", "localhost", "[::1]")
-    return (*own, *allowed) if host in LOOPBACK or allowed else ()
+    loopback_names = ("127.0.0.1", "localhost", "[::1]")
+    return (*loopback_names, *allowed) if host in LOOPBACK or allowed else ()

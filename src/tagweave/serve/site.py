@@ -39,11 +39,11 @@ def has_token(request: Request, token: str | None) -> bool:
     if token is None:
         return True
     kind, _, value = request.headers.get("authorization", "").partition(" ")
-    given = value.strip() if kind.lower() == "bearer" else ""
+    password = value.strip() if kind.lower() == "bearer" else ""
     if kind.lower() == "basic":
         with suppress(ValueError):  # not in the alphabet of Base64, or not even ASCII
-            given = base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
-    return hmac.compare_digest(given.encode(), token.encode())
+            password = base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
+    return hmac.compare_digest(password.encode(), token.encode())
 
 
 LOG = logging.getLogger("tagweave.serve")
@@ -87,8 +87,8 @@ class ServerSite:
 
     def close(self) -> None:
         """End retraining and batches."""
-        for each in self.retrainers.values():
-            each.close()
+        for retrainer in self.retrainers.values():
+            retrainer.close()
         self.batches.close()
 
 
@@ -117,8 +117,8 @@ def route(site: ServerSite, path: str, method: str, endpoint: Endpoint) -> Route
                 if kind != "application/json":  # which forms of other sites cannot say
                     raise RequestError(f"found the content type {kind[:50]!r}, expected application/json", 415)
                 body = await read_body(request, site.settings.limits.bytes)
-            found = await endpoint(site, request, body)
-            response = found if isinstance(found, Response) else json_response(found)
+            outcome = await endpoint(site, request, body)
+            response = outcome if isinstance(outcome, Response) else json_response(outcome)
         except (RequestError, HTTPException) as error:
             response = refusal(request, error)
         except CancelledError:  # by the server, which ends
