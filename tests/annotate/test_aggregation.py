@@ -255,7 +255,7 @@ def test_gold_tells_who_is_wrong_together() -> None:
     without, informed = (confusions(each)[GUIDELINE] for each in (answered, [*gold, *answered[20:]]))
     assert without.accuracies[without.annotators[1]] > 0.8
     assert informed.accuracies[informed.annotators[1]] < 0.4
-    assert posterior(CANDIDATES, answered[0].given, informed).best[0] == VV
+    assert posterior(CANDIDATES, answered[0].answers, informed).best[0] == VV
 
 
 def test_matrices_have_rows_that_sum_to_1() -> None:

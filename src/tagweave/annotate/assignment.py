@@ -325,8 +325,8 @@ def _judged(
 ) -> TaskOutcome:
     """Judge the answers by slot."""
     if (posterior := settings.posterior_of(task)) is not None:
-        given = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
-        return posterior.judged(task.guideline, task.candidates, given)
+        answers = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
+        return posterior.judged(task.guideline, task.candidates, answers)
     rule = settings.rule if task.purpose is Purpose.REAL else ONCE
     answers = [slots.get(slot, (0, None))[1] for slot in range(rule.first + rule.more)]
     return aggregate(answers, rule)._replace(gain=gain)
@@ -504,10 +504,13 @@ def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Can
     for span in (*answer.spans, *answer.rejected):
         if not task.holds(span):
             raise RefusedError(f"the span {span.start + 1} to {span.stop} is not inside the text that is asked about")
-    names = {answer.label, *(span.label for span in answer.spans)} - {None, *(each.label for each in candidates)}
+    names = {answer.label, *(span.label for span in answer.spans)} - {
+        None,
+        *(candidate.label for candidate in candidates),
+    }
     for name in sorted(filter(None, names)):
-        known = select(labels.c.rank).where(labels.c.guideline == task.guideline, labels.c.label == name)
-        if "\0" in name or connection.execute(known).one_or_none() is None:  # PostgreSQL rejects NUL
+        known_label = select(labels.c.rank).where(labels.c.guideline == task.guideline, labels.c.label == name)
+        if "\0" in name or connection.execute(known_label).one_or_none() is None:  # PostgreSQL rejects NUL
             raise RefusedError(f"the guideline {task.guideline} has no such label")
 
 

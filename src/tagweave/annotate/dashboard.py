@@ -97,16 +97,16 @@ class Plot(NamedTuple):
 
 def plot(models: Sequence[ModelVersion]) -> Plot | None:
     """Lay out a plot of the models that have an accuracy, in units of an SVG's view box; `None` if none has."""
-    known = sorted(
-        ((each.minutes, 100 * each.accuracy, each) for each in models if each.accuracy is not None),
-        key=lambda each: (each[0], each[2].version),
+    measured = sorted(
+        ((model.minutes, 100 * model.accuracy, model) for model in models if model.accuracy is not None),
+        key=lambda point: (point[0], point[2].version),
     )
-    if not known:
+    if not measured:
         return None
     left, right, top, bottom = _LEFT, WIDTH - _RIGHT, _TOP, HEIGHT - _BOTTOM
-    across, minutes = _axis(0.0, max(x for x, _, _ in known), left, right)
-    up, accuracies = _axis(min(y for _, y, _ in known), max(y for _, y, _ in known), bottom, top)
-    points = tuple((across(x), up(y), model) for x, y, model in known)
+    across, minutes = _axis(0.0, max(x for x, _, _ in measured), left, right)
+    up, accuracies = _axis(min(y for _, y, _ in measured), max(y for _, y, _ in measured), bottom, top)
+    points = tuple((across(x), up(y), model) for x, y, model in measured)
     return Plot(left, right, top, bottom, points, minutes, accuracies)
 
 
@@ -116,7 +116,7 @@ def _axis(low: float, high: float, begin: float, end: float) -> tuple[Callable[[
         low, high = max(0.0, low - 0.5), high + 0.5
     rough = (high - low) / _TICKS
     unit = 10.0 ** math.floor(math.log10(rough))
-    step = unit * next(each for each in _STEPS if each * unit >= rough * (1 - 1e-9))
+    step = unit * next(multiple for multiple in _STEPS if multiple * unit >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
     def at(value: float) -> float:
@@ -134,7 +134,9 @@ _INVITATION = 7 * 24 * 3600.0  # seconds
 def show(request: PageRequest, message: str = "", link: str = "", noted: str = "") -> Response:
     """Show the dashboard, computed from the store; the notes of the guideline `noted` are unfolded."""
     store = request.site.store
-    models, counts, rule = store.models(), store.counts(), store.settings.posterior
+    models = store.models()
+    counts = store.counts()
+    rule = store.settings.posterior
     votes, of_spans = (
         of_first(store.votes(Purpose.REAL, asks), store.settings.rule) for asks in (Asks.LABEL, Asks.SPANS)
     )
@@ -142,9 +144,9 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         "dashboard",
         message=message,
         link=link,
-        people=[(each, store.progress(each.id)) for each in store.annotators()],
+        people=[(annotator, store.progress(annotator.id)) for annotator in store.annotators()],
         counts=counts,
-        purposes=[each for each in Purpose if any(purpose is each for purpose, _ in counts)],
+        purposes=[purpose for purpose in Purpose if any(purpose is counted for counted, _ in counts)],
         statuses=list(Status),
         models=models,
         plot=plot(models),
@@ -164,16 +166,18 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
 
 def invite(request: PageRequest) -> Response:
     """Show a one-time link, for a new person or, with the field `again`, for one who has forgotten their password."""
-    token, store, fields = secrets.token_urlsafe(24), request.site.store, request.fields
+    token = secrets.token_urlsafe(24)
+    store = request.site.store
+    fields = request.fields
     if not fields["again"]:
         try:
             person = store.add_annotator(fields["name"], fields["role"])
         except ValueError as error:
             raise FieldError(str(error)) from error
-    elif (known := store.annotator(fields.number("again"))) is None:
+    elif (annotator := store.annotator(fields.number("again"))) is None:
         raise FieldError("found nobody of this number")
     else:
-        person = known
+        person = annotator
     store.invite(person.id, token, _INVITATION)
     link = f"{request.site.address}/invited?token={token}"
     return show(request, f"{person.name} can use the link below once, within a week.", link)

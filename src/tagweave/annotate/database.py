@@ -204,7 +204,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION append_only()
 
 
 for _table in (judgements, adjudications):
-    _statements = [("sqlite", _SQLITE.format(table=_table.name, change=each)) for each in ("update", "delete")]
+    _statements = [("sqlite", _SQLITE.format(table=_table.name, change=change)) for change in ("update", "delete")]
     _statements += [("postgresql", _POSTGRESQL_FUNCTION), ("postgresql", _POSTGRESQL.format(table=_table.name))]
     for _dialect, _statement in _statements:
         _refuse_changes = sql.DDL(_statement).execute_if(dialect=_dialect)  # type: ignore[no-untyped-call]
@@ -394,8 +394,8 @@ def prepare(opened: Database) -> None:
             written = sql.select(values.c.value).where(values.c.name == _MARK)
             version = connection.execute(written).scalar_one_or_none()
     if version is None:
-        found = f"a database with other tables ({', '.join(sorted(names)[:3])})"
-        raise ValueError(f"found {found}, expected a store of annotations, or an empty one")
+        difference = f"a database with other tables ({', '.join(sorted(names)[:3])})"
+        raise ValueError(f"found {difference}, expected a store of annotations, or an empty one")
     if version != VERSION:
         raise ValueError(f"found a store of version {version}, expected {VERSION}")
 

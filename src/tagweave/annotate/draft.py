@@ -97,24 +97,27 @@ class Draft:
     @cached_property
     def rows(self) -> list[SpanRow]:
         """Proposed spans, the most probable first, then those that were marked by hand."""
-        chances = {each.span: each.probability for each in self.task.candidates}
+        chances = {candidate.span: candidate.probability for candidate in self.task.candidates}
         rejected = {*self.rejections, *(step.span for step in self.steps if step.action == "reject")}
-        found = []
+        rows = []
         for span in dict.fromkeys([*chances, *self.spans]):
             is_rejected = span in rejected or self._is_covered(span)
             state = SpanState.REJECTED if is_rejected else SpanState.OPEN
             state = SpanState.MARKED if span in self.spans else state
-            found.append(SpanRow(span, self.task.words(span), state, chances.get(span)))
-        return found
+            rows.append(SpanRow(span, self.task.words(span), state, chances.get(span)))
+        return rows
 
     @cached_property
     def pieces(self) -> list[Piece]:
         """The sentence in pieces. Of proposals that overlap, the most probable one is shown."""
         shown: list[SpanRow] = []
         for row in sorted(self.rows, key=lambda row: row.state is not SpanState.MARKED):
-            if row.state is not SpanState.REJECTED and not any(_overlap(row.span, each.span) for each in shown):
+            if row.state is not SpanState.REJECTED and not any(
+                _overlap(row.span, shown_row.span) for shown_row in shown
+            ):
                 shown.append(row)
-        begins, forms = {row.span.start: row for row in shown}, self.task.sentence.forms
+        begins = {row.span.start: row for row in shown}
+        forms = self.task.sentence.forms
         pieces: list[Piece] = []
         while (at := pieces[-1].tokens[-1][0] + 1 if pieces else 0) < len(forms):
             begun = begins.get(at)
@@ -129,14 +132,14 @@ class Draft:
 
     def _is_covered(self, span: Span) -> bool:
         """Return whether a marked span leaves no place for this one."""
-        return any(_overlap(span, each) for each in self.spans)
+        return any(_overlap(span, marked_span) for marked_span in self.spans)
 
 
 def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[SpanStep]:
     """Return the steps that lead from a task to an answer that marks spans."""
     yield from (SpanStep("mark", span) for span in answer.spans)
-    others = [each.span for each in task.candidates if each.span not in answer.spans]
-    yield from (SpanStep("reject", span) for span in (others if answer.is_complete else answer.rejected))
+    left_out = [candidate.span for candidate in task.candidates if candidate.span not in answer.spans]
+    yield from (SpanStep("reject", span) for span in (left_out if answer.is_complete else answer.rejected))
 
 
 def read_steps(text: str) -> tuple[SpanStep, ...]:
@@ -150,7 +153,7 @@ def read_steps(text: str) -> tuple[SpanStep, ...]:
 def read_step(text: str) -> SpanStep:
     """Read a step: `mark START STOP TYPE`, or `reject` and the same."""
     action, *bounds, label = [*text.split(" ", 3), "", ""][:4]
-    are_numbers = all(each.isascii() and each.isdigit() and len(each) < 10 for each in bounds)
+    are_numbers = all(bound.isascii() and bound.isdigit() and len(bound) < 10 for bound in bounds)
     if action not in _ACTIONS or not label or not are_numbers:
         raise FieldError(f"found the step {text[:50]!r}, expected mark or reject, two numbers and a type")
     return SpanStep(action, Span(int(bounds[0]), int(bounds[1]), label))
@@ -163,10 +166,10 @@ def _after(task: AnnotationTask, spans: set[Span], step: SpanStep) -> set[Span]:
         return spans - {step.span}
     if step.span.label in (ANY, OUTSIDE):
         raise RefusedError(f"a span cannot have the type {step.span.label}")
-    same = {each for each in spans if each[:2] == step.span[:2]}  # has another type from now on
-    for each in sorted(spans - same):
-        if _overlap(each, step.span):
-            words, other = task.words(step.span), task.words(each)
+    same = {span for span in spans if span[:2] == step.span[:2]}  # has another type from now on
+    for span in sorted(spans - same):
+        if _overlap(span, step.span):
+            words, other = task.words(step.span), task.words(span)
             raise RefusedError(f"“{words}” overlaps “{other}”, which is marked")
     return spans - same | {step.span}
 
@@ -197,7 +200,8 @@ def read_form(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Submiss
     """
     if shown.task.asks is not Asks.SPANS:
         raise FieldError("found spans, expected another answer to this task")
-    draft, sent = replace(shown, steps=read_steps(fields["steps"])), fields["answer"]
+    draft = replace(shown, steps=read_steps(fields["steps"]))
+    sent = fields["answer"]
     try:
         if fields["step"] or fields["type"] or fields["back"]:
             return _step(fields, draft, types)
@@ -225,8 +229,9 @@ def _step(fields: Fields, draft: Draft, types: Mapping[str, str]) -> Submission:
     else:
         first, last = sorted((fields.number("first"), fields.number("last")))  # selected in either direction
         step = SpanStep("mark", Span(first, last + 1, fields["type"]))
-    known = {*types, *(each.label for each in draft.task.candidates)}
-    if step.action == "mark" and step.span.label not in known:
+    labels = {*types, *(candidate.label for candidate in draft.task.candidates)}
+    if step.action == "mark" and step.span.label not in labels:
         raise RefusedError(f"the guideline {draft.task.guideline} has no such label")
-    after, name = draft.then(step), "Marked" if step.action == "mark" else "Rejected"
+    after = draft.then(step)
+    name = "Marked" if step.action == "mark" else "Rejected"
     return Submission(after, message=f"{name}: {draft.task.words(step.span)}, {step.span.label}.")

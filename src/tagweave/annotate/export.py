@@ -48,20 +48,21 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
 def _known(guideline: str, told: Iterable[Told]) -> Corpus:
     """Return the sentences of tasks with the labels that their positions got, by location; the last one counts."""
     sentences: dict[SentenceKey, Sentence] = {}
-    known: dict[SentenceKey, dict[int, Candidates]] = defaultdict(dict)
+    known_labels: dict[SentenceKey, dict[int, Candidates]] = defaultdict(dict)
     for asked, labels, rejected in told:
-        task, key = asked.task, asked.sentence_key
+        task = asked.task
+        key = asked.sentence_key
         sentence = sentences.get(key, task.sentence)
         if task.asks is Asks.SPANS:  # spans that were rejected before no longer are
             sentence = replace(sentence, rejected={**sentence.rejected, task.guideline: rejected})
         sentences[key] = sentence
-        known[key] |= dict(enumerate(labels, task.start))
-    found = []
-    for key, sentence in sorted(sentences.items(), key=lambda each: each[1].location):
+        known_labels[key] |= dict(enumerate(labels, task.start))
+    labelled_sentences = []
+    for key, sentence in sorted(sentences.items(), key=lambda item: item[1].location):
         before = sentence.layers.get(guideline, (None,) * len(sentence))
-        layer = (known[key].get(t, candidates) for t, candidates in enumerate(before))
-        found.append(sentence.with_layer(guideline, layer))
-    return Corpus(tuple(found), guideline)
+        layer = (known_labels[key].get(t, candidates) for t, candidates in enumerate(before))
+        labelled_sentences.append(sentence.with_layer(guideline, layer))
+    return Corpus(tuple(labelled_sentences), guideline)
 
 
 def _settled_labels(store: Store, guideline: str) -> Iterator[Told]:
@@ -77,7 +78,7 @@ def _dropped_labels(store: Store, guideline: str, ambiguous: bool) -> Iterator[T
         task = asked.task
         if task.guideline != guideline:
             continue
-        answers = [each.answer for each in standing(store.judgements_of(asked.id))]
+        answers = [judgement.answer for judgement in standing(store.judgements_of(asked.id))]
         if task.asks is Asks.SPANS:
             labels, rejected = _voted_labels(task, answers, store.settings.rule, ambiguous)
             if labels or rejected:
@@ -93,22 +94,22 @@ def _voted_labels(
 ) -> tuple[Layer, tuple[Span, ...]]:
     """Return the labels of a dropped task of spans: those agreed on, and for disputed spans all that were given.
 
-    No labels if nothing is agreed on and disputes are not exported. Beside them, unless all is marked, the spans that
-    most reject.
+    There are no labels if nothing is agreed on and disputes are not exported. The spans that most annotators reject are
+    returned too, unless everything is marked.
     """
     votes = span_votes(answers, rule.majority)
     labels = [*_span_labels(task, votes.agreed, votes.is_complete)]
-    given = [_labels(task, each) for each in answers if each.kind is Kind.SPANS]
+    layers = [_labels(task, answer) for answer in answers if answer.kind is Kind.SPANS]
     for span in votes.disputed:
         for at in range(span.start - task.start, (span.stop or 0) - task.start):
-            candidates = [each[at] for each in given]
+            candidates = [layer[at] for layer in layers]
             is_known = ambiguous and None not in candidates
             labels[at] = tuple(dict.fromkeys(name for some in candidates for name in some or ())) if is_known else None
     return tuple(labels) if any(labels) else (), () if votes.is_complete else votes.rejected
 
 
 def _labels(task: AnnotationTask, answer: Answer) -> Layer:
-    """Return the labels that an answer gives to the tokens of its focus; none if it is no label."""
+    """Return the labels that an answer gives to the tokens of its focus; none if it gives no label."""
     if answer.kind is Kind.SPANS:
         return _span_labels(task, answer.spans, answer.is_complete)
     return ((answer.label,),) if answer.label and task.stop == task.start + 1 else ()
@@ -138,25 +139,30 @@ def segmented(store: Store, guideline: str) -> Corpus:
     Overlapping words are left out. So are spans that are not words: boundaries cannot express them.
     """
     words = [
-        each for each in store.outcomes(guideline) if each.outcome and each.outcome.kind in (Kind.WORD, Kind.LABEL)
+        question
+        for question in store.outcomes(guideline)
+        if question.outcome and question.outcome.kind in (Kind.WORD, Kind.LABEL)
     ]
-    groups = groupby(words, key=lambda each: each.sentence_key)  # they come in the order of sentences
+    groups = groupby(words, key=lambda question: question.sentence_key)  # they come in the order of sentences
     return Corpus(tuple(_with_words(list(group)) for _, group in groups), guideline, "character")
 
 
 def _with_words(words: list[Asked]) -> Sentence:
-    sentence, size = words[0].task.sentence, len(words[0].task.sentence)
+    sentence = words[0].task.sentence
+    size = len(sentence)
     covered = np.zeros(size, np.int64)
-    for each in words:
-        covered[each.task.start : each.task.stop] += 1
-    alone = [each for each in words if covered[each.task.start : each.task.stop].max() == 1]
-    start = np.array([each.task.start for each in alone], np.int64)
-    stop = np.array([each.task.stop for each in alone], np.int64)
+    for question in words:
+        covered[question.task.start : question.task.stop] += 1
+    alone = [question for question in words if covered[question.task.start : question.task.stop].max() == 1]
+    start = np.array([question.task.start for question in alone], np.int64)
+    stop = np.array([question.task.stop for question in alone], np.int64)
     layers = {**sentence.layers, SEGMENTATION: segmentation_layer(word_marks(size, start, stop)[:-1])}
     tags: list[Candidates] = [None] * size
-    for each in alone:
-        if each.outcome and each.outcome.label:
-            tags[each.task.start : each.task.stop] = [(each.outcome.label,)] * (each.task.stop - each.task.start)
+    for question in alone:
+        if question.outcome and question.outcome.label:
+            tags[question.task.start : question.task.stop] = [(question.outcome.label,)] * (
+                question.task.stop - question.task.start
+            )
     if any(tags):
         layers[kytea.TAG] = tuple(tags)
     return replace(sentence, layers=layers)
@@ -171,29 +177,31 @@ def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
 
     Blanks in names become underscores. Judgements come by number, withdrawn ones included.
     """
-    last = {(each.task.id, each.annotator): each for each in judged if each.task.task.guideline == guideline}
+    of_guideline = (judgement for judgement in judged if judgement.task.task.guideline == guideline)
+    last = {(judgement.task.id, judgement.annotator): judgement for judgement in of_guideline}
     sentences: dict[SentenceKey, Sentence] = {}
     layers: dict[SentenceKey, dict[str, list[Candidates]]] = defaultdict(dict)
     rejected: dict[SentenceKey, dict[str, tuple[Span, ...]]] = defaultdict(dict)
     names: dict[str, str] = {}
-    for each in (each for each in last.values() if not each.withdrawn):
-        task, key = each.task.task, each.task.sentence_key
+    for judgement in (judgement for judgement in last.values() if not judgement.withdrawn):
+        task = judgement.task.task
+        key = judgement.task.sentence_key
         sentences.setdefault(key, task.sentence)
-        for annotator, answer in ((each.annotator, each.answer), *([(GOLD, task.gold)] if task.gold else [])):
+        for annotator, answer in ((judgement.annotator, judgement.answer), *([(GOLD, task.gold)] if task.gold else [])):
             name = "_".join(annotator.split())
-            if names.setdefault(name, annotator) != annotator or (name == GOLD and each.annotator == annotator):
+            if names.setdefault(name, annotator) != annotator or (name == GOLD and judgement.annotator == annotator):
                 raise CorpusError(f"an annotator {annotator!r}", f"a name that is not written {name!r} for another")
             layer = layers[key].setdefault(name, [None] * len(task.sentence))
             for position, candidates in enumerate(_labels(task, answer), task.start):
                 layer[position] = candidates or layer[position]
             if answer.rejected:
                 rejected[key][name] = (*rejected[key].get(name, ()), *answer.rejected)
-    found = []
-    for key, sentence in sorted(sentences.items(), key=lambda each: each[1].location):
+    annotated = []
+    for key, sentence in sorted(sentences.items(), key=lambda item: item[1].location):
         unknown: list[Candidates] = [None] * len(sentence)
         every = {name: tuple(layers[key].get(name, unknown)) for name in sorted(names)}
-        found.append(replace(sentence, layers=every, rejected=rejected[key]))
-    return Corpus(tuple(found), guideline)
+        annotated.append(replace(sentence, layers=every, rejected=rejected[key]))
+    return Corpus(tuple(annotated), guideline)
 
 
 def probable(store: Store, guideline: str) -> Corpus:
@@ -211,9 +219,9 @@ def probable(store: Store, guideline: str) -> Corpus:
 
 
 def _soft_labels(store: Store, guideline: str) -> Iterator[Told]:
-    for asked, found in store.posteriors(guideline):
-        labels = [(str(answer.label), p) for answer, p in found.ranked() if answer.kind is Kind.LABEL]
-        is_word = asked.task.stop == asked.task.start + 1 and found.best[0] != NOT_A_WORD
+    for asked, posterior in store.posteriors(guideline):
+        labels = [(str(answer.label), p) for answer, p in posterior.ranked() if answer.kind is Kind.LABEL]
+        is_word = asked.task.stop == asked.task.start + 1 and posterior.best[0] != NOT_A_WORD
         if labels and is_word and asked.status is not Status.ADJUDICATED:
             names, probabilities = zip(*labels, strict=True)
             yield asked, (with_probabilities(names, probabilities),), ()
@@ -221,11 +229,11 @@ def _soft_labels(store: Store, guideline: str) -> Iterator[Told]:
 
 def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
     """Yield judgements as lines of JSON: sentence, span, annotator, answer, times, and the candidates shown."""
-    for each in judged:
-        task = each.task.task
+    for judgement in judged:
+        task = judgement.task.task
         line = {
-            "id": each.id,
-            "task": each.task.id,
+            "id": judgement.id,
+            "task": judgement.task.id,
             "path": task.sentence.location.path,
             "line": task.sentence.location.line,
             "forms": task.sentence.forms,
@@ -235,17 +243,17 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
             "purpose": task.purpose,
             "asks": task.asks,
             "gold": task.gold and _answer_fields(task.gold),
-            "status": each.task.status,
-            "outcome": each.task.outcome and _answer_fields(each.task.outcome),
-            "annotator": each.annotator,
-            "slot": each.slot,
-            "revision": each.revision,
-            "withdrawn": each.withdrawn,
-            **_answer_fields(each.answer),
-            "candidates": [{k: v for k, v in one._asdict().items() if v is not None} for one in each.candidates],
-            "model": each.model,
-            "started": _time(each.started),
-            "ended": _time(each.ended),
+            "status": judgement.task.status,
+            "outcome": judgement.task.outcome and _answer_fields(judgement.task.outcome),
+            "annotator": judgement.annotator,
+            "slot": judgement.slot,
+            "revision": judgement.revision,
+            "withdrawn": judgement.withdrawn,
+            **_answer_fields(judgement.answer),
+            "candidates": [{k: v for k, v in one._asdict().items() if v is not None} for one in judgement.candidates],
+            "model": judgement.model,
+            "started": _time(judgement.started),
+            "ended": _time(judgement.ended),
         }
         yield json.dumps(line, ensure_ascii=False)
 
@@ -253,9 +261,9 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
 def _answer_fields(answer: Answer) -> dict[str, Any]:
     if answer.kind is not Kind.SPANS:
         return {"kind": answer.kind, "label": answer.label}
-    spans, rejected = ([each._asdict() for each in some] for some in (answer.spans, answer.rejected))
-    known = {"kind": answer.kind, "spans": spans, "complete": answer.is_complete}
-    return {**known, "rejected": rejected} if rejected else known
+    spans, rejected = ([span._asdict() for span in some] for some in (answer.spans, answer.rejected))
+    fields = {"kind": answer.kind, "spans": spans, "complete": answer.is_complete}
+    return {**fields, "rejected": rejected} if rejected else fields
 
 
 def _time(seconds: float) -> str:
@@ -305,8 +313,9 @@ def _write_labels(corpus: Corpus, path: str, form: str, guideline: str) -> int:
         sentences = corpus.sentences
         return _write(corpus, path, lambda stream: columns.write(_with_common_columns(sentences, [guideline]), stream))
     xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
-    kept = corpus.map(lambda each: each.with_layers_of([conllu.UPOS, xpos]))
-    if len(kept) and not any(conllu.UPOS in each.layers for each in kept) and guideline not in conllu.FORMAT.layers:
+    kept = corpus.map(lambda sentence: sentence.with_layers_of([conllu.UPOS, xpos]))
+    has_upos = any(conllu.UPOS in sentence.layers for sentence in kept)
+    if len(kept) and not has_upos and guideline not in conllu.FORMAT.layers:
         # for `tagweave.corpus.load`; with UPOS, the comment would name its guideline
         first = replace(kept[0], comments=(f"# guideline = {guideline}",))
         kept = kept.with_sentences([first, *kept.sentences[1:]])

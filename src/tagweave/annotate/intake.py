@@ -93,13 +93,16 @@ def put_known(
     if tagger is not None and codes_spans(tagger.labels):
         return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
     guideline = corpus.guideline
-    raw = [replace(each, layers={k: v for k, v in each.layers.items() if k != guideline}) for each in corpus]
+    raw = [
+        replace(sentence, layers={k: v for k, v in sentence.layers.items() if k != guideline}) for sentence in corpus
+    ]
     gold = [
         labels[0] if labels and len(labels) == 1 and not is_wildcard(labels[0]) else None
-        for each in corpus
-        for labels in each.layers.get(guideline, (None,) * len(each))
+        for sentence in corpus
+        for labels in sentence.layers.get(guideline, (None,) * len(sentence))
     ]
-    is_known, random = np.array([each is not None for each in gold], np.bool_), np.random.default_rng(seed)
+    is_known = np.array([label is not None for label in gold], np.bool_)
+    random = np.random.default_rng(seed)
     begins = np.cumsum([0, *map(len, raw)])
     asked: Iterable[AnnotationTask]
     if tagger is None:
@@ -112,10 +115,13 @@ def put_known(
         tokens = tokens.only(is_known[begins[tokens.sentence] + tokens.position])
         tokens = tokens.only(slice(max(number, round(share * len(tokens.sentence)))))
         tokens = tokens.only(random.permutation(len(tokens.sentence))[:number])
-        numbers, asked = begins[tokens.sentence] + tokens.position, selection.token_tasks(tokens, raw, tagger, model)
+        numbers = begins[tokens.sentence] + tokens.position
+        asked = selection.token_tasks(tokens, raw, tagger, model)
     _put_labels(store, corpus)
-    known = ((task, Answer(Kind.LABEL, str(gold[token]))) for task, token in zip(asked, numbers.tolist(), strict=True))
-    return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in known))
+    answered = (
+        (task, Answer(Kind.LABEL, str(gold[token]))) for task, token in zip(asked, numbers.tolist(), strict=True)
+    )
+    return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in answered))
 
 
 def put_spans(store: Store, corpus: Corpus) -> int:
@@ -146,8 +152,10 @@ def put_known_spans(
     else:
         asked = selection.span_tasks(tagger, drawn.sentences, 1.0, model)
     _put_labels(store, corpus, of_spans=True)
-    rows = ((each, answers[each.sentence.location, each.sentence.forms]) for each in asked)
-    return _put(store, (replace(each, guideline=corpus.guideline, purpose=purpose, gold=it) for each, it in rows))
+    rows = ((task, answers[task.sentence.location, task.sentence.forms]) for task in asked)
+    return _put(
+        store, (replace(task, guideline=corpus.guideline, purpose=purpose, gold=answer) for task, answer in rows)
+    )
 
 
 def version_of(
@@ -167,7 +175,9 @@ def version_of(
 
 
 def _put_labels(store: Store, corpus: Corpus, of_spans: bool = False) -> None:
-    names = collect_names([each.layers[corpus.guideline] for each in corpus if corpus.guideline in each.layers])
+    names = collect_names(
+        [sentence.layers[corpus.guideline] for sentence in corpus if corpus.guideline in sentence.layers]
+    )
     store.add_labels(corpus.guideline, dict.fromkeys(selection.types_of(names) if of_spans else names, ""))
 
 

@@ -107,19 +107,19 @@ class Concordance:
         """Find where the word begins, in an order."""
         name = order if order in _STEP else "following"
         start, stop = self._runs([word], name)[:, 0].tolist()
-        found = self._order[name][start:stop]
+        positions = self._order[name][start:stop]
         if name == "preceding":
-            found = found - np.uint32(len(word) - 1)
+            positions = positions - np.uint32(len(word) - 1)
         for beside, is_inside in zip((-1, len(word)), _inside_runs(word), strict=True):
             if is_inside:  # next to a letter it would be part of a longer word
-                found = found[~run_characters()[self._text[found.astype(np.int64) + beside]]]
-        return np.sort(found) if order == "text" else found
+                positions = positions[~run_characters()[self._text[positions.astype(np.int64) + beside]]]
+        return np.sort(positions) if order == "text" else positions
 
     def _runs(self, words: Sequence[str], name: str) -> NDArray[np.int64]:
         """Find where the run of each word begins and ends in an order, int64[2, W]."""
         if strange := [word for word in words if not 0 < len(word) <= LONGEST or "\0" in word]:
-            found, expected = f"a word of {len(strange[0])} characters", f"1 to {LONGEST}, none of them NUL"
-            raise ValueError(f"found {found}, expected {expected}")
+            length, expected = f"a word of {len(strange[0])} characters", f"1 to {LONGEST}, none of them NUL"
+            raise ValueError(f"found {length}, expected {expected}")
         points = code_points("".join(word[:: _STEP[name]] for word in words))
         ptr = np.cumsum([0, *map(len, words)], dtype=np.int64)
         runs = np.zeros((2, len(words)), np.int64)
@@ -138,10 +138,10 @@ def build(lines: Iterable[str], folder: Path | str) -> Concordance:
         raise CorpusError("something else than an index", "a concordance, or no such file", str(folder))
     arrays: dict[str, NDArray[Any]] = {"text": text, "begins": begins}
     arrays |= {name: _sorted_positions(text, step) for name, step in _STEP.items()}
-    with whole_folder(folder) as part:
+    with whole_folder(folder) as unfinished:
         for name, array in arrays.items():
-            np.save(part / f"{name}.npy", array, allow_pickle=False)
-        (part / "index.json").write_text(json.dumps(about), encoding="utf-8")
+            np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
+        (unfinished / "index.json").write_text(json.dumps(about), encoding="utf-8")
     return Concordance(folder)
 
 

@@ -188,8 +188,8 @@ HEADER = "x-csrf-token"
 
 def is_ours(session: Session | None, fields: Mapping[str, str], headers: Mapping[str, str]) -> bool:
     """Return whether a form or its headers have the CSRF token of the session."""
-    given = headers.get(HEADER) or fields.get(FIELD, "")
-    return session is not None and hmac.compare_digest(session.token.encode(), given.encode())
+    token = headers.get(HEADER) or fields.get(FIELD, "")
+    return session is not None and hmac.compare_digest(session.token.encode(), token.encode())
 
 
 HERE = Path(__file__).parent

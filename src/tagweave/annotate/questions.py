@@ -45,9 +45,9 @@ def look_up(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[As
     """Return the tasks as they are in the store; `None` for those it does not have."""
     digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
     rows = connection.execute(ASKED.where(sentences.c.digest.in_({*digests})))
-    known = {(of.digest, of.start, of.stop, of.guideline, of.purpose, of.asks): asked(of) for of in rows}
+    questions = {(of.digest, of.start, of.stop, of.guideline, of.purpose, of.asks): asked(of) for of in rows}
     return [
-        known.get((digest, task.start, task.stop, task.guideline, task.purpose, task.asks))
+        questions.get((digest, task.start, task.stop, task.guideline, task.purpose, task.asks))
         for digest, task in zip(digests, wanted, strict=True)
     ]
 
@@ -59,8 +59,8 @@ def _put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]
         rows = [_sentence_row(sentence) for sentence in new[begin : begin + MANY]]
         insert_new(connection, sentences, list({row["digest"]: row for row in rows}.values()))
         digests = {row["digest"] for row in rows}
-        known = select(sentences.c.digest, sentences.c.id).where(sentences.c.digest.in_(digests))
-        numbers = dict(connection.execute(known).all())
+        numbered = select(sentences.c.digest, sentences.c.id).where(sentences.c.digest.in_(digests))
+        numbers = dict(connection.execute(numbered).all())
         all_numbers += [numbers[row["digest"]] for row in rows]
     return all_numbers
 
@@ -71,13 +71,13 @@ def rank(connection: Connection, model: int, rankings: Iterable[Ranking], settin
     The gain of a task with answers changes with its next answer.
     """
     rows = []
-    for each in sorted(rankings):  # everybody locks in the same order
-        gain = each.uncertainty
+    for ranking in sorted(rankings):  # everybody locks in the same order
+        gain = ranking.uncertainty
         if settings.posterior is not None:
-            of = connection.execute(_GUIDELINE, {"number": each.id}).one()
-            gain = settings.posterior.gain(of.guideline, each.candidates) if of.asks == Asks.LABEL else gain
-        new = {"new_uncertainty": each.uncertainty, "new_candidates": each.candidates, "new_model": model}
-        rows.append({"number": each.id, "new_gain": gain, **new})
+            of = connection.execute(_GUIDELINE, {"number": ranking.id}).one()
+            gain = settings.posterior.gain(of.guideline, ranking.candidates) if of.asks == Asks.LABEL else gain
+        new = {"new_uncertainty": ranking.uncertainty, "new_candidates": ranking.candidates, "new_model": model}
+        rows.append({"number": ranking.id, "new_gain": gain, **new})
     return connection.execute(_RANK, rows).rowcount if rows else 0
 
 
@@ -120,14 +120,14 @@ def answer_in(kind: str | None, text: str | None) -> Answer | None:
 
 def candidates_of(written: Sequence[Sequence[Any]]) -> tuple[Candidate, ...]:
     """Return the candidates in a column."""
-    return tuple(Candidate(*each) for each in written)
+    return tuple(Candidate(*candidate) for candidate in written)
 
 
 def asked(row: Row[Any]) -> Asked:
     """Return the task of a row with all columns of `tasks` and `sentences`."""
     of = row._mapping
     layers = {
-        name: tuple(None if each is None else tuple(each) for each in layer)
+        name: tuple(None if candidates is None else tuple(candidates) for candidates in layer)
         for name, layer in of[sentences.c.layers].items()
     }
     columns = {name: tuple(column) for name, column in of[sentences.c.columns].items()}

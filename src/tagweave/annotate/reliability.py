@@ -53,18 +53,19 @@ class Confusions:
 
         `None` is the average annotator; `prior` is float64[C + 1].
         """
-        who = [-1 if each is None else self.annotators.get(each, -1) for each in annotators]
-        numbers = [self.answers.get(each, -1) for each in shown]
-        accuracies, priors = self.accuracies[who], np.broadcast_to(prior[:-1], (len(who), len(shown)))
+        who = [-1 if annotator is None else self.annotators.get(annotator, -1) for annotator in annotators]
+        numbers = [self.answers.get(answer, -1) for answer in shown]
+        accuracies = self.accuracies[who]
+        priors = np.broadcast_to(prior[:-1], (len(who), len(shown)))
         if -1 not in numbers:
             return with_rest(self.matrices[who][:, numbers][:, :, numbers], accuracies, priors)
         matrices = np.repeat((1 - accuracies)[:, None, None], len(shown), 1).repeat(len(shown), 2)
         diagonal = np.arange(len(shown))
         matrices[:, diagonal, diagonal] = accuracies[:, None]
-        known = [at for at, number in enumerate(numbers) if number >= 0]
-        rows, columns = np.ix_(known, known)
-        own = [numbers[at] for at in known]
-        matrices[:, rows, columns] = self.matrices[who][:, own][:, :, own]
+        trained = [at for at, number in enumerate(numbers) if number >= 0]
+        rows, columns = np.ix_(trained, trained)
+        trained_numbers = [numbers[at] for at in trained]
+        matrices[:, rows, columns] = self.matrices[who][:, trained_numbers][:, :, trained_numbers]
         return with_rest(matrices, accuracies, priors)
 
 
@@ -91,13 +92,14 @@ def with_rest(matrices: Floats, accuracies: Floats, priors: Floats) -> Floats:
 def average(counts: Floats) -> tuple[Floats, Floats]:
     """Return matrices and accuracies of K annotators and of the average one, from expected counts, float64[K, Y, Y].
 
-    The less is known of somebody, the more they are taken to be like the average one.
+    The fewer answers an annotator has given, the more their matrix is like the average one.
     """
     size = counts.shape[1]
-    pooled, right = counts.sum(0), np.einsum("kyy->k", counts)
+    pooled = counts.sum(0)
+    right = np.einsum("kyy->k", counts)
     usual = (right.sum() + _WEIGHT * USUAL_ACCURACY) / (pooled.sum() + _WEIGHT)
-    own = (right + _WEIGHT * usual) / (counts.sum((1, 2)) + _WEIGHT)
-    accuracies = np.append(own, usual)
+    of_annotators = (right + _WEIGHT * usual) / (counts.sum((1, 2)) + _WEIGHT)
+    accuracies = np.append(of_annotators, usual)
     errors = (pooled + 0.5) * (1 - np.eye(size))
     errors /= np.maximum(errors.sum(1, keepdims=True), 1e-9)  # there may be one answer only
     base = (1 - accuracies)[:, None, None] * errors + accuracies[:, None, None] * np.eye(size)
@@ -135,33 +137,33 @@ class Posterior(NamedTuple):
         return sorted(pairs, key=lambda pair: -pair[1])
 
 
-def posterior(candidates: Sequence[Candidate], given: Sequence[GivenAnswer], people: Confusions) -> Posterior:
+def posterior(candidates: Sequence[Candidate], judgements: Sequence[GivenAnswer], people: Confusions) -> Posterior:
     """Return the posterior of a task with these candidates after answers; "can't tell" says nothing."""
-    said = [each for each in given if each.answer != CANNOT_TELL]
-    answers, weights = prior(candidates, [each.answer for each in said])
-    columns = [answers.index(each.answer) for each in said]
-    matrices = people.restricted([each.annotator for each in said], answers, weights)
+    said = [judgement for judgement in judgements if judgement.answer != CANNOT_TELL]
+    answers, weights = prior(candidates, [judgement.answer for judgement in said])
+    columns = [answers.index(judgement.answer) for judgement in said]
+    matrices = people.restricted([judgement.annotator for judgement in said], answers, weights)
     with np.errstate(divide="ignore"):
         scores = np.log(weights) + np.log(matrices[np.arange(len(columns)), :, columns]).sum(0)
     probabilities = np.exp(scores - scores.max())
     return Posterior(answers, probabilities / probabilities.sum(), weights)
 
 
-def prior(candidates: Sequence[Candidate], given: Sequence[Answer]) -> tuple[tuple[Answer, ...], Floats]:
+def prior(candidates: Sequence[Candidate], answers_given: Sequence[Answer]) -> tuple[tuple[Answer, ...], Floats]:
     """Return the C answers that are shown or given, and the priors of these and of `REST`, float64[C + 1].
 
     Answers that are not shown share the probability that the candidates leave.
     """
-    shown = {_label(each.label): max(each.probability, _LEAST) for each in candidates}
-    answers = (*shown, *(each for each in dict.fromkeys(given) if each not in shown))
+    shown = {_label(candidate.label): max(candidate.probability, _LEAST) for candidate in candidates}
+    answers = (*shown, *(answer for answer in dict.fromkeys(answers_given) if answer not in shown))
     rest = max(1 - sum(shown.values()), _LEAST) / (len(answers) - len(shown) + 1)
     weights = np.array([*shown.values(), *[rest] * (len(answers) - len(shown) + 1)])
     return answers, weights / weights.sum()
 
 
-def expected_gain(found: Posterior, people: Confusions, annotator: int | None = None) -> float:
+def expected_gain(before: Posterior, people: Confusions, annotator: int | None = None) -> float:
     """Return what an answer of an annotator, or of the average one, is expected to tell, in nats."""
-    return float(gain_of_answer(found.probabilities, people.restricted([annotator], found.answers, found.prior)[0]))
+    return float(gain_of_answer(before.probabilities, people.restricted([annotator], before.answers, before.prior)[0]))
 
 
 _ITERATIONS, _TOLERANCE = 50, 1e-4
@@ -174,7 +176,7 @@ class Answered(NamedTuple):
 
     guideline: str
     candidates: Sequence[Candidate]
-    given: list[GivenAnswer]
+    answers: list[GivenAnswer]
     right: Answer | None = None
 
 
@@ -196,18 +198,19 @@ def confusions(answered: Sequence[Answered]) -> dict[str, Confusions]:
 
 
 def _by_guideline(answered: Sequence[Answered]) -> dict[str, list[Answered]]:
-    found: dict[str, list[Answered]] = defaultdict(list)
-    for each in answered:
-        found[each.guideline].append(each)
-    return found
+    tasks: dict[str, list[Answered]] = defaultdict(list)
+    for task in answered:
+        tasks[task.guideline].append(task)
+    return tasks
 
 
 class LearnedConfusions:
-    """How annotators answer, learned again whenever there is a fifth more to learn from."""
+    """How annotators answer, learned again whenever the number of answers has grown by a fifth."""
 
     def __init__(self) -> None:
         self._people: Mapping[str, Confusions] | None = None
-        self._left, self._turn = 0, Lock()
+        self._left = 0
+        self._turn = Lock()
 
     def confusions(self, read: Callable[[], Sequence[Answered]], changes: int) -> Mapping[str, Confusions]:
         """Return confusions by guideline, before `changes` more answers. One thread learns from `read()`."""
@@ -216,7 +219,7 @@ class LearnedConfusions:
                 if self._people is None or self._left <= 0:
                     answered = read()
                     self._people = confusions(answered)
-                    self._left = max(_SOONEST, sum(len(each.given) for each in answered) // 5)
+                    self._left = max(_SOONEST, sum(len(task.answers) for task in answered) // 5)
             finally:
                 self._turn.release()
         assert self._people is not None  # noqa: S101  # whoever was first has learned it
@@ -239,16 +242,17 @@ def reliabilities(answered: Sequence[Answered], names: Mapping[int, str]) -> lis
     """Return how reliable everybody is, by guideline and name."""
     from tagweave.sources.reliability import Prior, Reliability  # brings Numba, which no answer waits for
 
-    found = []
+    reliable = []
     for guideline, tasks in _by_guideline(answered).items():
         people, counts = _fitted(tasks)
-        labels, who = tuple(map(str, people.answers)), tuple(names[each] for each in people.annotators)
+        labels = tuple(map(str, people.answers))
+        who = tuple(names[annotator] for annotator in people.annotators)
         prior = Prior.even(len(labels), 0.0, {})
         accuracy = Reliability(labels, who, counts.transpose(0, 2, 1)[:, None], prior).accuracy()
         totals = counts.sum((1, 2)).round().astype(int)
         rows = zip(who, totals.tolist(), accuracy.tolist(), strict=True)
-        found += [Reliable(name, guideline, total, *interval) for name, total, interval in rows]
-    return sorted(found, key=lambda each: (each.guideline, each.annotator))
+        reliable += [Reliable(name, guideline, total, *interval) for name, total, interval in rows]
+    return sorted(reliable, key=lambda row: (row.guideline, row.annotator))
 
 
 def _fitted(answered: Sequence[Answered]) -> tuple[Confusions, Floats]:
@@ -260,43 +264,45 @@ def _fitted(answered: Sequence[Answered]) -> tuple[Confusions, Floats]:
     before = np.zeros_like(tables.prior)
     counts = np.zeros_like(matrices[:-1])
     for _ in range(_ITERATIONS):
-        found = _posteriors(tables, matrices, accuracies)
-        counts = _counts(tables, found, counts.shape)
+        posteriors = _posteriors(tables, matrices, accuracies)
+        counts = _counts(tables, posteriors, counts.shape)
         matrices, accuracies = average(counts)
-        if np.abs(found - before).max(initial=0.0) < _TOLERANCE:
+        if np.abs(posteriors - before).max(initial=0.0) < _TOLERANCE:
             break
-        before = found
+        before = posteriors
     return Confusions(numbers, annotators, matrices, accuracies), counts
 
 
 def _tables(answered: Sequence[Answered], numbers: dict[Answer, int], annotators: dict[int, int]) -> _Tables:
     shown: list[list[int]] = []
     priors: list[Floats] = []
-    known: list[int] = []
+    rights: list[int] = []
     rows: list[tuple[int, int, int]] = []
-    for _, candidates, given, right in answered:
-        told = [each for each in given if each.answer != CANNOT_TELL]
-        answers, own = prior(candidates, [each.answer for each in told] + ([] if right is None else [right]))
-        for annotator, answer in told:
+    for _, candidates, judgements, right in answered:
+        said = [judgement for judgement in judgements if judgement.answer != CANNOT_TELL]
+        right_answer = [] if right is None else [right]
+        answers, weights = prior(candidates, [judgement.answer for judgement in said] + right_answer)
+        for annotator, answer in said:
             rows.append((len(shown), annotators.setdefault(annotator, len(annotators)), answers.index(answer)))
-        shown.append([numbers.setdefault(each, len(numbers)) for each in answers])
-        priors.append(own)
-        known.append(-1 if right is None else answers.index(right))
+        shown.append([numbers.setdefault(answer, len(numbers)) for answer in answers])
+        priors.append(weights)
+        rights.append(-1 if right is None else answers.index(right))
     width = max(map(len, shown), default=0)
-    padded = np.array([[*each, *[-1] * (width - len(each))] for each in shown], np.int64).reshape(-1, width)
+    padded = np.array([[*row, *[-1] * (width - len(row))] for row in shown], np.int64).reshape(-1, width)
     weights = np.zeros((len(shown), width + 1))
-    for at, own in enumerate(priors):
-        weights[at, : len(own) - 1], weights[at, width] = own[:-1], own[-1]
-    possible = np.array(known)[:, None] == np.append(np.arange(width), -2)
-    possible[np.array(known) < 0] = True
+    for at, weights in enumerate(priors):
+        weights[at, : len(weights) - 1], weights[at, width] = weights[:-1], weights[-1]
+    possible = np.array(rights)[:, None] == np.append(np.arange(width), -2)
+    possible[np.array(rights) < 0] = True
     return _Tables(padded, weights, possible, *np.array(rows, np.int64).reshape(-1, 3).T)
 
 
 def _posteriors(tables: _Tables, matrices: Floats, accuracies: Floats) -> Floats:
     """Return posteriors, float64[N, C + 1]."""
-    shown, who = tables.shown[tables.task], tables.annotator
-    own = matrices[who[:, None, None], shown[:, :, None], shown[:, None, :]]
-    likelihood = with_rest(own, accuracies[who], tables.prior[tables.task][:, :-1])[
+    shown = tables.shown[tables.task]
+    who = tables.annotator
+    restricted = matrices[who[:, None, None], shown[:, :, None], shown[:, None, :]]
+    likelihood = with_rest(restricted, accuracies[who], tables.prior[tables.task][:, :-1])[
         np.arange(len(who)), :, tables.column
     ]
     with np.errstate(divide="ignore"):
@@ -307,12 +313,13 @@ def _posteriors(tables: _Tables, matrices: Floats, accuracies: Floats) -> Floats
     return weights
 
 
-def _counts(tables: _Tables, found: Floats, shape: tuple[int, ...]) -> Floats:
+def _counts(tables: _Tables, posteriors: Floats, shape: tuple[int, ...]) -> Floats:
     """Return expected counts, float64[K, Y, Y]: how often an annotator answered a where y was right."""
-    width, size = tables.shown.shape[1], shape[1]
+    width = tables.shown.shape[1]
+    size = shape[1]
     shown = tables.shown[tables.task]
-    given = shown[np.arange(len(shown)), tables.column]
-    cells = (tables.annotator[:, None] * size + shown) * size + given[:, None]
-    weights = np.where(shown >= 0, found[tables.task][:, :width], 0.0)
+    answered = shown[np.arange(len(shown)), tables.column]
+    cells = (tables.annotator[:, None] * size + shown) * size + answered[:, None]
+    weights = np.where(shown >= 0, posteriors[tables.task][:, :width], 0.0)
     cells = np.where(shown >= 0, cells, 0)
     return np.bincount(cells.ravel(), weights.ravel(), int(np.prod(shape))).reshape(shape).astype(np.float64)

@@ -36,8 +36,8 @@ class Rule:
     def __post_init__(self) -> None:
         everybody = self.first + self.more
         if self.first < 1 or self.more < 0 or not everybody // 2 < self.majority <= everybody:
-            found = f"{self.first} annotators, {self.more} more and a majority of {self.majority}"
-            raise ValueError(f"found {found}, expected 1 or more, 0 or more, and more than half of all")
+            numbers = f"{self.first} annotators, {self.more} more and a majority of {self.majority}"
+            raise ValueError(f"found {numbers}, expected 1 or more, 0 or more, and more than half of all")
 
 
 ONCE = Rule(1, 0, 1)
@@ -53,22 +53,22 @@ def aggregate(answers: Sequence[Answer | None], rule: Rule) -> TaskOutcome:
     """
     everybody = rule.first + rule.more
     padded = [*answers, *[None] * everybody][:everybody]
-    first = [each for each in padded[: rule.first] if each]
-    given = [each for each in padded if each]
+    first = [answer for answer in padded[: rule.first] if answer]
+    answered = [answer for answer in padded if answer]
     if len(first) < rule.first:
         return TaskOutcome(Status.OPEN, None, rule.first)
     if len({*first}) == 1:
         return _settled(first[0], rule.first)
     # others have not seen or judged what is rejected
-    if len({(each.kind, each.label, each.spans, each.is_complete) for each in first}) == 1:
+    if len({(answer.kind, answer.label, answer.spans, answer.is_complete) for answer in first}) == 1:
         return _settled(span_votes(first, rule.first).answer, rule.first)
-    if len(given) < everybody:
+    if len(answered) < everybody:
         return TaskOutcome(Status.OPEN, None, everybody)
-    answer, votes = Counter(given).most_common(1)[0]
+    answer, votes = Counter(answered).most_common(1)[0]
     if votes >= rule.majority:
         return _settled(answer, everybody)
-    of_spans = any(each.kind is Kind.SPANS for each in given)
-    return _settled(span_votes(given, rule.majority).answer if of_spans else None, everybody)
+    of_spans = any(answer.kind is Kind.SPANS for answer in answered)
+    return _settled(span_votes(answered, rule.majority).answer if of_spans else None, everybody)
 
 
 class SpanVotes(NamedTuple):
@@ -97,7 +97,7 @@ def span_votes(answers: Sequence[Answer], majority: int) -> SpanVotes:
     agreed = tuple(sorted(span for span, count in votes.items() if count >= majority))
     disputed = tuple(sorted(span for span, count in votes.items() if len(answers) - majority < count < majority))
     against = {
-        span: sum(span in each.rejected or (each.is_complete and span not in each.spans) for each in answers)
+        span: sum(span in other.rejected or (other.is_complete and span not in other.spans) for other in answers)
         for answer in answers
         for span in answer.rejected
     }
@@ -127,8 +127,8 @@ class PosteriorRule:
 
     def __post_init__(self) -> None:
         if not 0.5 < self.sure < 1 or self.most < 1:
-            found = f"{self.sure:g} and {self.most} annotators"
-            raise ValueError(f"found {found}, expected a probability above 0.5 and below 1, and 1 annotator or more")
+            limits = f"{self.sure:g} and {self.most} annotators"
+            raise ValueError(f"found {limits}, expected a probability above 0.5 and below 1, and 1 annotator or more")
 
     def confusions(self, guideline: str) -> Confusions:
         """Return how annotators answer tasks of a guideline."""
@@ -139,17 +139,18 @@ class PosteriorRule:
         people = self.confusions(guideline)
         return expected_gain(posterior(candidates, (), people), people)
 
-    def judged(self, guideline: str, candidates: Sequence[Candidate], given: Sequence[GivenAnswer]) -> TaskOutcome:
+    def judged(self, guideline: str, candidates: Sequence[Candidate], answers: Sequence[GivenAnswer]) -> TaskOutcome:
         """Judge the answers to a task; as long as it is open, one more annotator is wanted."""
-        people, count = self.confusions(guideline), len(given)
-        found = posterior(candidates, given, people)
-        answer, probability = found.best
-        if given and answer is not REST and probability >= self.sure:
+        people = self.confusions(guideline)
+        count = len(answers)
+        after = posterior(candidates, answers, people)
+        answer, probability = after.best
+        if answers and answer is not REST and probability >= self.sure:
             return TaskOutcome(Status.AGREED, answer, count)
-        nobody_can_tell = count > 1 and all(each.answer == CANNOT_TELL for each in given)
+        nobody_can_tell = count > 1 and all(answer.answer == CANNOT_TELL for answer in answers)
         if count >= self.most or nobody_can_tell:
             return TaskOutcome(Status.DROPPED, None, count)
-        return TaskOutcome(Status.OPEN, None, count + 1, expected_gain(found, people))
+        return TaskOutcome(Status.OPEN, None, count + 1, expected_gain(after, people))
 
 
 @dataclass(frozen=True, slots=True)

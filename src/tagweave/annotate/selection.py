@@ -86,10 +86,10 @@ def most_uncertain(
     """
     if context < 0:
         raise ValueError(f"found a context of {context} characters, expected 0 or more")
-    found = occurrences(sentences, words)
-    uncertainty = word_uncertainties(model, sentences, found, strategy, seed, threads)
-    order = distinct(sentences, found, uncertainty, context)
-    return Ranked(found.only(order), uncertainty[order])
+    word_occurrences = occurrences(sentences, words)
+    uncertainty = word_uncertainties(model, sentences, word_occurrences, strategy, seed, threads)
+    order = distinct(sentences, word_occurrences, uncertainty, context)
+    return Ranked(word_occurrences.only(order), uncertainty[order])
 
 
 def occurrences(sentences: Sequence[Sentence], words: Sequence[str]) -> Occurrences:
@@ -104,7 +104,7 @@ def occurrences(sentences: Sequence[Sentence], words: Sequence[str]) -> Occurren
 def word_uncertainties(
     model: ChainModel,
     sentences: Sequence[Sentence],
-    found: Occurrences,
+    word_occurrences: Occurrences,
     strategy: str = "entropy",
     seed: int = 0,
     threads: int = 1,
@@ -113,19 +113,20 @@ def word_uncertainties(
     if strategy not in WORD_STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(WORD_STRATEGIES)}")
     if strategy == "random":
-        return np.random.default_rng(seed).random(len(found.start))
+        return np.random.default_rng(seed).random(len(word_occurrences.start))
     model = model.encoder.segmenter or model
     if of_pieces(model):
         raise ValueError("found a model of pieces, expected one of characters: spans may end within a piece")
-    uncertainty, begins = np.empty(len(found.start)), _begins(sentences)
-    held = np.unique(found.sentence)
+    uncertainty = np.empty(len(word_occurrences.start))
+    begins = _begins(sentences)
+    held = np.unique(word_occurrences.sentence)
     for at in range(0, len(held), _BLOCK):
         block = held[at : at + _BLOCK]
         encoded = model.encoder.encode([sentences[i] for i in block.tolist()], threads)
-        inside = slice(*np.searchsorted(found.sentence, (block[0], block[-1] + 1)).tolist())
-        own = found.sentence[inside]
-        shift = np.asarray(encoded.sentence_ptr[np.searchsorted(block, own)] - begins[own], np.int64)
-        start, stop = found.start[inside] + shift, found.stop[inside] + shift
+        inside = slice(*np.searchsorted(word_occurrences.sentence, (block[0], block[-1] + 1)).tolist())
+        sentence_of = word_occurrences.sentence[inside]
+        shift = np.asarray(encoded.sentence_ptr[np.searchsorted(block, sentence_of)] - begins[sentence_of], np.int64)
+        start, stop = word_occurrences.start[inside] + shift, word_occurrences.stop[inside] + shift
         if strategy == "entropy":
             uncertainty[inside] = span_entropies(model, encoded, start, stop)
         else:
@@ -134,20 +135,23 @@ def word_uncertainties(
 
 
 def distinct(
-    sentences: Sequence[Sentence], found: Occurrences, uncertainty: NDArray[np.float64], context: int = 2
+    sentences: Sequence[Sentence], word_occurrences: Occurrences, uncertainty: NDArray[np.float64], context: int = 2
 ) -> NDArray[np.int64]:
     """Return occurrences by falling uncertainty, only the first of those with the same word and the same `context`.
 
     The context ends where the sentence does. Ties keep the order of the text.
     """
     order = np.argsort(-uncertainty, kind="stable")
-    points, begins = code_points("".join("".join(sentence.forms) for sentence in sentences)), _begins(sentences)
-    own = found.only(order)
-    low, high = begins[own.sentence][:, None], begins[own.sentence + 1][:, None]
-    beside = np.concatenate([own.start[:, None] + np.arange(-context, 0), own.stop[:, None] + np.arange(context)], 1)
+    points = code_points("".join("".join(sentence.forms) for sentence in sentences))
+    begins = _begins(sentences)
+    ordered = word_occurrences.only(order)
+    low, high = begins[ordered.sentence][:, None], begins[ordered.sentence + 1][:, None]
+    beside = np.concatenate(
+        [ordered.start[:, None] + np.arange(-context, 0), ordered.stop[:, None] + np.arange(context)], 1
+    )
     is_there = (beside >= low) & (beside < high)
     characters = np.where(is_there, points[np.where(is_there, beside, 0)] if len(points) else 0, 0)
-    alike = np.concatenate([own.word[:, None], characters], 1).astype(np.int64)
+    alike = np.concatenate([ordered.word[:, None], characters], 1).astype(np.int64)
     first = np.unique(alike, axis=0, return_index=True)[1] if len(alike) else np.zeros(0, np.int64)
     return np.asarray(order[np.sort(first)], np.int64)
 
@@ -191,9 +195,9 @@ def least_certain(
     tokens = _all_tokens(tagger, sentences, layer)
     if layer is not None:
         is_open = [
-            known is None or len(known) > 1
-            for each in sentences
-            for known in each.layers.get(layer, (None,) * len(each))
+            candidates is None or len(candidates) > 1
+            for sentence in sentences
+            for candidates in sentence.layers.get(layer, (None,) * len(sentence))
         ]
         tokens = tokens.only(np.array(is_open, np.bool_))
     chance = np.random.default_rng(seed).random(len(tokens.sentence))
@@ -253,7 +257,7 @@ def _candidates(tokens: UncertainTokens, tagger: ChainPredictor) -> Iterator[tup
     for labels, probabilities in zip(tokens.labels.tolist(), tokens.probabilities.tolist(), strict=True):
         pairs = zip(labels, probabilities, strict=True)
         best = (Candidate(tagger.labels[label], round(probability, 4)) for label, probability in pairs)
-        yield tuple(each for number, each in enumerate(best) if number < 2 or each.probability >= _RARE)
+        yield tuple(candidate for number, candidate in enumerate(best) if number < 2 or candidate.probability >= _RARE)
 
 
 _LEAST = 0.2  # a span is proposed if it is at least this probable
@@ -315,11 +319,13 @@ def corpus_span_tasks(corpus: Corpus) -> Iterator[AnnotationTask]:
 
 
 def known_spans(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
-    """Return the sentences of a corpus that are known entirely, without their layer, and the spans in each."""
+    """Return the sentences of a corpus whose labels are all known, without their layer, and the spans in each."""
     guideline = corpus.guideline
     return [
         (
-            replace(sentence, layers={name: each for name, each in sentence.layers.items() if name != guideline}),
+            replace(
+                sentence, layers={name: candidates for name, candidates in sentence.layers.items() if name != guideline}
+            ),
             marked(group[0] for group in spans_of(sentence.layers[guideline], sentence.location)),
         )
         for sentence in _in_iob2(corpus)
@@ -334,9 +340,11 @@ def rankings(tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0) -> l
     """
     asked = [*asked]
     of_token = [
-        each
-        for each in asked
-        if each.task.asks is Asks.LABEL and each.task.candidates and each.task.stop == each.task.start + 1
+        question
+        for question in asked
+        if question.task.asks is Asks.LABEL
+        and question.task.candidates
+        and question.task.stop == question.task.start + 1
     ]
     of_spans = [each for each in asked if each.task.asks is Asks.SPANS and codes_spans(tagger.labels)]
     return _token_rankings(tagger, of_token, seed) + _span_rankings(tagger, of_spans, seed)
@@ -349,7 +357,7 @@ def _token_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) -
     tokens = _all_tokens(tagger, [*sentences.values()], tagger.guideline).only(numbers)
     drawn = priorities(tokens.uncertainty, _random(seed, asked)).tolist()
     rows = zip(asked, drawn, _candidates(tokens, tagger), strict=True)
-    return [Ranking(each.id, priority, candidates) for each, priority, candidates in rows]
+    return [Ranking(question.id, priority, candidates) for question, priority, candidates in rows]
 
 
 def _span_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) -> list[Ranking]:
@@ -357,14 +365,14 @@ def _span_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) ->
     drawn = priorities(_means(tagger, sentences), _random(seed, asked)).tolist()
     rows = zip(asked, drawn, _model_proposals(tagger, sentences), strict=True)
     return [
-        Ranking(each.id, priority, tuple(one for one in proposals if each.task.holds(one)))
-        for each, priority, proposals in rows
+        Ranking(question.id, priority, tuple(candidate for candidate in proposals if question.task.holds(candidate)))
+        for question, priority, proposals in rows
     ]
 
 
 def _random(seed: int, asked: Sequence[Asked]) -> np.random.Generator:
     """Return a generator that differs between pages of tasks."""
-    return np.random.default_rng([seed, *(each.id for each in asked[:1])])
+    return np.random.default_rng([seed, *(question.id for question in asked[:1])])
 
 
 def _in_iob2(corpus: Corpus) -> Iterator[Sentence]:
@@ -373,18 +381,22 @@ def _in_iob2(corpus: Corpus) -> Iterator[Sentence]:
     If the corpus covers only some types, its `O` says nothing of the others, and is unknown, too.
     """
     name = corpus.guideline
-    whole = corpus.map(lambda each: each if name in each.layers else each.with_layer(name, (None,) * len(each)))
-    for sentence in convert(whole, "IOB2"):
+    all_layered = corpus.map(
+        lambda sentence: sentence if name in sentence.layers else sentence.with_layer(name, (None,) * len(sentence))
+    )
+    for sentence in convert(all_layered, "IOB2"):
         if len(sentence) and corpus.covered is None:
             yield sentence
         elif len(sentence):
-            layer = narrow(sentence.layers[name], lambda each: None if OUTSIDE in each else each)
+            layer = narrow(sentence.layers[name], lambda candidates: None if OUTSIDE in candidates else candidates)
             yield sentence.with_layer(name, layer)
 
 
 def _is_known(sentence: Sentence, guideline: str) -> bool:
     layer = sentence.layers.get(guideline, (None,))
-    return all(each is not None and len(each) == 1 and not is_wildcard(each[0]) for each in layer)
+    return all(
+        candidates is not None and len(candidates) == 1 and not is_wildcard(candidates[0]) for candidates in layer
+    )
 
 
 def _means(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
@@ -407,13 +419,13 @@ def _model_proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> I
 
 
 def _with_known_types(tagger: ChainPredictor, sentences: Iterable[Sentence]) -> list[Sentence]:
-    """Return the sentences without layers with types that the model does not know, as a gazetteer may have."""
-    found = []
+    """Return the sentences; one loses its layers if they have a type that the model does not know (of a gazetteer)."""
+    usable = []
     for sentence in sentences:
         layer = sentence.layers.get(tagger.guideline, ())
         knows = all(tagger.knows(name) for candidates in layer for name in candidates or ())
-        found.append(sentence if knows else replace(sentence, layers={}))
-    return found
+        usable.append(sentence if knows else replace(sentence, layers={}))
+    return usable
 
 
 def _corpus_proposals(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:
@@ -425,7 +437,9 @@ def _corpus_proposals(sentence: Sentence, guideline: str) -> tuple[Candidate, ..
         for span in group
         if span.label != OUTSIDE and span.stop is not None
     ]
-    return tuple(sorted(candidates, key=lambda each: (-each.probability, each.start, each.stop))[:_MOST])
+    return tuple(
+        sorted(candidates, key=lambda candidate: (-candidate.probability, candidate.start, candidate.stop))[:_MOST]
+    )
 
 
 FORMS = ("tsv", "label-studio", "doccano")
@@ -448,19 +462,19 @@ def write_tasks(tasks: Sequence[AnnotationTask], path: str, form: str = "tsv") -
         with written(path) as stream:
             stream.write(tab_separated(_TITLES, map(_row, tasks)))
         return
-    of_spans = any(each.asks is Asks.SPANS for each in tasks)
+    of_spans = any(task.asks is Asks.SPANS for task in tasks)
     write_documents(form, Corpus(_proposed(tasks), tasks[0].guideline), path, task=SPANS if of_spans else TAGS)
 
 
 def _row(task: AnnotationTask) -> tuple[object, ...]:
-    """Return a row: the candidates are labels, or spans with their words; what is asked for stands in brackets."""
+    """Return a row: its candidates are labels, or spans with their words; the token asked for is in brackets."""
     forms = list(task.sentence.forms)
     if task.asks is Asks.LABEL:
         forms[task.start] = f"[{forms[task.start]}]"
-    candidates = (
-        f"{each.label if each.start is None else f'{task.words(each.span)}/{each.label}'} {each.probability}"
-        for each in task.candidates
-    )
+    candidates = []
+    for candidate in task.candidates:
+        words = "" if candidate.start is None else f"{task.words(candidate.span)}/"
+        candidates.append(f"{words}{candidate.label} {candidate.probability}")
     place = task.sentence.location.line, task.start + 1, task.stop
     return f"{task.uncertainty:.6f}", *place, "; ".join(candidates), task.gap.join(forms)
 
@@ -475,16 +489,16 @@ def _proposed(tasks: Sequence[AnnotationTask]) -> tuple[Sentence, ...]:
         sentence = first.sentence
         layer: list[Candidates] = [None] * len(sentence)
         if first.asks is Asks.SPANS:
-            layer = [*span_labels([(each.span,) for each in first.candidates], len(sentence))]
-            for each in first.candidates:
-                rest = round(1 - each.probability, 4)
-                for at in range(each.span.start, each.span.stop or 0):
-                    layer[at] = Soft((*(layer[at] or ()), OUTSIDE), (each.probability, rest))
+            layer = [*span_labels([(candidate.span,) for candidate in first.candidates], len(sentence))]
+            for candidate in first.candidates:
+                rest = round(1 - candidate.probability, 4)
+                for at in range(candidate.span.start, candidate.span.stop or 0):
+                    layer[at] = Soft((*(layer[at] or ()), OUTSIDE), (candidate.probability, rest))
         else:
             for task in (first, *more):
-                names = [each.label for each in task.candidates]
-                layer[task.start] = Soft(names, [each.probability for each in task.candidates])
-        text = (each for each in sentence.comments if each.lstrip("# ").startswith(f"{TEXT} ="))
+                names = [candidate.label for candidate in task.candidates]
+                layer[task.start] = Soft(names, [candidate.probability for candidate in task.candidates])
+        text = (comment for comment in sentence.comments if comment.lstrip("# ").startswith(f"{TEXT} ="))
         comments = (f"# {DOCUMENT} = {sentence.location.line}", *text)
         sentences.append(replace(sentence, layers={first.guideline: tuple(layer)}, comments=comments, covered=None))
     return tuple(sentences)

@@ -335,8 +335,8 @@ class Store:
         if settings.posterior is not None:
             for page in self.task_pages(Status.OPEN):
                 with self._database.writing() as connection:
-                    for each in page:
-                        settle_again(connection, each.id, self._clock(), settings)
+                    for question in page:
+                        settle_again(connection, question.id, self._clock(), settings)
 
     def undo(self, annotator: int, seen: int, count: int = 1) -> list[Lease]:
         """Withdraw an annotator's last answers, all or none. They hold the tasks again, returned by number.
@@ -359,12 +359,12 @@ class Store:
         """
         with self._database.writing() as connection:
             put_tasks(connection, tasks, self.settings)
-            numbers = [each.id for each in look_up(connection, tasks) if each]
+            numbers = [question.id for question in look_up(connection, tasks) if question]
             return self._desk(connection, annotator, self.settings).mark(numbers, answer)
 
     def reliabilities(self) -> list[Reliable]:
         """Return how reliable annotators of labels are, learned from all answers and from planted gold."""
-        return reliabilities(self.answered(), {each.id: each.name for each in self.annotators()})
+        return reliabilities(self.answered(), {annotator.id: annotator.name for annotator in self.annotators()})
 
     def most_gain(self, count: int) -> list[OpenPosterior]:
         """Return at most `count` open tasks whose next answer is expected to gain most; none if votes decide."""
@@ -538,24 +538,28 @@ class Store:
             .where(tasks.c.purpose.in_([Purpose.REAL, Purpose.GOLD]), tasks.c.asks == Asks.LABEL, _stands())
             .order_by(tasks.c.id, judgements.c.id)
         )
-        found: dict[int, Answered] = {}
+        answered: dict[int, Answered] = {}
         with self._database.reading() as connection:
             for row in connection.execute(chosen):
-                if row.id not in found:
+                if row.id not in answered:
                     right = answer_in(row.kind, row.label) if row.status == Status.ADJUDICATED else None
                     right = right or answer_in(row.gold_kind, row.gold_label)
-                    found[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
-                found[row.id].given.append(GivenAnswer(row.annotator, answer_of(row.said_kind, row.said)))
-        return [*found.values()]
+                    answered[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
+                answered[row.id].answers.append(GivenAnswer(row.annotator, answer_of(row.said_kind, row.said)))
+        return [*answered.values()]
 
     def posteriors(self, guideline: str) -> list[tuple[Asked, Posterior]]:
         """Return the posterior of each real task of labels of a guideline with answers, by location."""
         people = confusions(self.answered()).get(guideline, Confusions())
         is_one = (tasks.c.purpose == Purpose.REAL) & (tasks.c.asks == Asks.LABEL) & (tasks.c.guideline == guideline)
         with self._database.reading() as connection:
-            given = _given(connection, is_one)
+            answers = _given(connection, is_one)
             every = [asked(row) for row in connection.execute(ASKED.where(is_one).order_by(*_BY_LOCATION))]
-        return [(each, posterior(each.task.candidates, given[each.id], people)) for each in every if given.get(each.id)]
+        return [
+            (question, posterior(question.task.candidates, answers[question.id], people))
+            for question in every
+            if answers.get(question.id)
+        ]
 
     def progress(self, annotator: int) -> Progress:
         """Return how much an annotator has done: the progress known so far, plus the judgements since.
@@ -563,14 +567,14 @@ class Store:
         Counting all of them on each page would get ever slower. The judgements of one annotator are numbered in the
         order in which they are committed, because each waits for the lock on the annotator's row.
         """
-        known = self._progress.get(annotator, Progress())
+        progress = self._progress.get(annotator, Progress())
         with self._database.reading() as connection:
-            *changes, last = connection.execute(_SINCE, {"annotator": annotator, "after": known.judgement}).one()
+            *changes, last = connection.execute(_SINCE, {"annotator": annotator, "after": progress.judgement}).one()
         if last is not None:
-            answers, seconds, gold, right = (old + new for old, new in zip(known, changes, strict=False))
-            known = Progress(answers, seconds, gold, right, last)
-            self._progress[annotator] = known
-        return known
+            answers, seconds, gold, right = (old + new for old, new in zip(progress, changes, strict=False))
+            progress = Progress(answers, seconds, gold, right, last)
+            self._progress[annotator] = progress
+        return progress
 
     def training_results(self, annotator: int) -> list[bool]:
         """Return whether each of an annotator's answers to simulated tasks was right, by time."""
@@ -632,8 +636,8 @@ def _digest(token: str) -> str:
 
 def standing(judged: Iterable[Judgement]) -> list[Judgement]:
     """Return the last judgement of each annotator of one task that was not withdrawn; `judged` are by number."""
-    last = {each.annotator: each for each in judged}
-    return [each for each in last.values() if not each.withdrawn]
+    last = {judgement.annotator: judgement for judgement in judged}
+    return [judgement for judgement in last.values() if not judgement.withdrawn]
 
 
 def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[OpenPosterior]:
@@ -641,23 +645,25 @@ def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[O
     is_open = (tasks.c.purpose == Purpose.REAL) & (tasks.c.status == Status.OPEN) & (tasks.c.asks == Asks.LABEL)
     chosen = ASKED.where(is_open).order_by(tasks.c.gain.desc(), tasks.c.id).limit(count)
     rows = connection.execute(chosen).all()
-    given = _given(connection, tasks.c.id.in_([row._mapping[tasks.c.id] for row in rows]))
-    found = []
+    answers_of = _given(connection, tasks.c.id.in_([row._mapping[tasks.c.id] for row in rows]))
+    open_posteriors = []
     for row in rows:
-        question, gain = asked(row), row._mapping[tasks.c.gain]
-        own, people = given.get(question.id, []), rule.confusions(question.task.guideline)
-        found.append(OpenPosterior(question, len(own), posterior(question.task.candidates, own, people), gain))
-    return found
+        question = asked(row)
+        answers = answers_of.get(question.id, [])
+        people = rule.confusions(question.task.guideline)
+        current = posterior(question.task.candidates, answers, people)
+        open_posteriors.append(OpenPosterior(question, len(answers), current, row._mapping[tasks.c.gain]))
+    return open_posteriors
 
 
 def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, list[GivenAnswer]]:
     """Return the standing answers of tasks, by their numbers."""
     columns = tasks.c.id, judgements.c.annotator, judgements.c.kind, judgements.c.label
     chosen = select(*columns).join_from(judgements, tasks).where(condition, _stands()).order_by(judgements.c.id)
-    given: dict[int, list[GivenAnswer]] = defaultdict(list)
+    answers_of: dict[int, list[GivenAnswer]] = defaultdict(list)
     for number, annotator, kind, text in connection.execute(chosen):
-        given[number].append(GivenAnswer(annotator, answer_of(kind, text)))
-    return given
+        answers_of[number].append(GivenAnswer(annotator, answer_of(kind, text)))
+    return answers_of
 
 
 def _stands() -> ColumnElement[bool]:
@@ -676,10 +682,11 @@ def _judgements(connection: Connection, condition: Any, limit: int | None) -> li
         .order_by(judgements.c.id)
         .limit(limit)
     )
-    found, mine = [], judgements.c
+    judged = []
+    mine = judgements.c
     for row in connection.execute(chosen):
         of = row._mapping
         before = of[mine.id], asked(row), of[annotators.c.name], of[mine.revision], of[mine.withdrawn], of[mine.slot]
         answer, shown = answer_of(of[mine.kind], of[mine.label]), candidates_of(of[mine.candidates])
-        found.append(Judgement(*before, answer, shown, of[mine.model], of[mine.started], of[mine.ended]))
-    return found
+        judged.append(Judgement(*before, answer, shown, of[mine.model], of[mine.started], of[mine.ended]))
+    return judged

@@ -154,23 +154,23 @@ class AnnotationTask:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.stop <= len(self.sentence):
-            found = f"{self.start} .. {self.stop}"
-            raise ValueError(f"found the span {found}, expected one inside a sentence of {len(self.sentence)} tokens")
+            focus = f"{self.start} .. {self.stop}"
+            raise ValueError(f"found the span {focus}, expected one inside a sentence of {len(self.sentence)} tokens")
         if (self.gold is not None) != (self.purpose in (Purpose.GOLD, Purpose.TRAINING)):
             raise ValueError(
                 f"found gold {self.gold!s} in a task of purpose {self.purpose.value}, expected it there "
                 "and only there where the purpose is gold or training"
             )
-        for each in self.candidates:
-            if (each.start is not None) != (self.asks is Asks.SPANS) or not self.holds(each):
+        for candidate in self.candidates:
+            if (candidate.start is not None) != (self.asks is Asks.SPANS) or not self.holds(candidate):
                 expected = "a span in the focus" if self.asks is Asks.SPANS else "a label of the focus"
-                raise ValueError(f"found the candidate {each}, expected {expected}")
+                raise ValueError(f"found the candidate {candidate}, expected {expected}")
 
-    def holds(self, each: Candidate | Span) -> bool:
+    def holds(self, span: Candidate | Span) -> bool:
         """Return whether a candidate or a span is inside the focus; a candidate that is about the focus is."""
-        if each.start is None:
+        if span.start is None:
             return True
-        return each.stop is not None and self.start <= each.start < each.stop <= self.stop
+        return span.stop is not None and self.start <= span.start < span.stop <= self.stop
 
     def words(self, span: Span) -> str:
         """Return the text of a span."""

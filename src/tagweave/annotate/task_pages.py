@@ -44,7 +44,8 @@ def answer(request: PageRequest) -> Response:
             raise RefusedError("this task is not yours, or no longer")
         if submission.status != 200:
             request.refused(submission.message)
-        draft, started = Draft(lease.task, steps=submission.draft.steps), request.fields.time("started")
+        draft = Draft(lease.task, steps=submission.draft.steps)
+        started = request.fields.time("started")
         return _page(request, lease, submission.message, submission.status, draft=draft, started=started)
     except RefusedError as error:
         request.refused(error)
@@ -61,19 +62,21 @@ def undo(request: PageRequest) -> Response:
         return show(request, f"Not undone: {error}.", 409)
     message = "Your last answer was withdrawn."
     if request.wants_json and lease.task.asks is Asks.SPANS:
-        own = [each for each in request.site.store.judgements_of(lease.task_id) if each.annotator == request.me.name]
-        withdrawn = Draft(lease.task, steps=tuple(steps_to(lease.task, own[-1].answer)))
+        judgements = request.site.store.judgements_of(lease.task_id)
+        last = [judgement for judgement in judgements if judgement.annotator == request.me.name][-1]
+        withdrawn = Draft(lease.task, steps=tuple(steps_to(lease.task, last.answer)))
         return _page(request, lease, message, draft=withdrawn)
     return show(request, message) if request.wants_json else RedirectResponse("/task", 303)
 
 
-def _save(request: PageRequest, number: int, given: Answer) -> Response:
+def _save(request: PageRequest, number: int, answer: Answer) -> Response:
     store = request.site.store
-    receipt, lease = store.answer_and_claim(request.me.id, number, given, request.fields.time("started"))
-    message, gold = f"Saved: {given}.", receipt.gold
+    receipt, lease = store.answer_and_claim(request.me.id, number, answer, request.fields.time("started"))
+    message = f"Saved: {answer}."
+    gold = receipt.gold
     if gold and (asked := store.task(number)):
-        message = f"You answered {asked.task.in_words(given)}; the right answer is {asked.task.in_words(gold)}."
-        if given == gold:
+        message = f"You answered {asked.task.in_words(answer)}; the right answer is {asked.task.in_words(gold)}."
+        if answer == gold:
             message = f"Right: {asked.task.in_words(gold)}."
     return _page(request, lease, message)
 
@@ -99,7 +102,8 @@ def _page(
         "open_tasks": request.site.counts()[Status.OPEN],
     }
     if lease and lease.task.purpose is Purpose.TRAINING:
-        admission, results = store.settings.admission, store.training_results(request.me.id)
+        admission = store.settings.admission
+        results = store.training_results(request.me.id)
         last = results[-admission.questions :] if admission else results
         values["training"] = {
             "admission": admission,
@@ -153,9 +157,9 @@ def _dispute_page(
     if asked and asked.task.asks is Asks.SPANS:
         draft = draft or _draft(request, asked, judgements)
     names: dict[str | Span, list[str]] = {}
-    for each in judgements:
-        for answer in each.answer.spans or (str(each.answer),):
-            names.setdefault(answer, []).append(each.annotator)
+    for judgement in judgements:
+        for answer in judgement.answer.spans or (str(judgement.answer),):
+            names.setdefault(answer, []).append(judgement.annotator)
     return request.page(
         "adjudication",
         status,
@@ -173,10 +177,10 @@ def _dispute_page(
 
 def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> Draft:
     """Return a draft of the decision, or else of the votes; disputed spans are proposed, most votes first."""
-    votes = span_votes([each.answer for each in judgements], request.site.store.settings.rule.majority)
-    chances = {each.span: each.probability for each in asked.task.candidates}
-    given = Counter(span for each in judgements for span in each.answer.spans)
-    spans = sorted(given, key=lambda span: (-given[span], -chances.get(span, 0.0), span))
+    votes = span_votes([judgement.answer for judgement in judgements], request.site.store.settings.rule.majority)
+    chances = {candidate.span: candidate.probability for candidate in asked.task.candidates}
+    votes_of = Counter(span for judgement in judgements for span in judgement.answer.spans)
+    spans = sorted(votes_of, key=lambda span: (-votes_of[span], -chances.get(span, 0.0), span))
     candidates = tuple(Candidate(str(span.label), chances.get(span, 0.0), span.start, span.stop) for span in spans)
     first, left = (asked.outcome.spans, ()) if asked.outcome else (votes.agreed, votes.disputed)
     return Draft(replace(asked.task, candidates=candidates), first, frozenset(spans) - {*first, *left})
@@ -192,7 +196,9 @@ def _disputed(request: PageRequest, number: int) -> Asked:
 
 def _with_answers(task: AnnotationTask, judgements: list[Judgement]) -> AnnotationTask:
     """Return the task with the labels that annotators gave as its first candidates, the most frequent first."""
-    given = [each.answer.label for each in judgements if each.answer.label]
-    chances = {each.label: each.probability for each in task.candidates}
-    labels = dict.fromkeys([*sorted(given, key=lambda each: (-given.count(each), given.index(each))), *chances])
-    return replace(task, candidates=tuple(Candidate(each, chances.get(each, 0.0)) for each in labels))
+    answered = [judgement.answer.label for judgement in judgements if judgement.answer.label]
+    chances = {candidate.label: candidate.probability for candidate in task.candidates}
+    labels = dict.fromkeys(
+        [*sorted(answered, key=lambda label: (-answered.count(label), answered.index(label))), *chances]
+    )
+    return replace(task, candidates=tuple(Candidate(label, chances.get(label, 0.0)) for label in labels))

@@ -40,7 +40,7 @@ class Row(NamedTuple):
     def direction(self) -> str:
         """The direction of the word, so that rows of a word are aligned, however their sentences begin."""
         strong = (bidirectional(character) for character in self.word)
-        return "rtl" if next((each for each in strong if each in "LRAL"), "L") in {"R", "AL"} else "ltr"
+        return "rtl" if next((direction for direction in strong if direction in "LRAL"), "L") in {"R", "AL"} else "ltr"
 
 
 class Marked(NamedTuple):
@@ -57,12 +57,19 @@ NOTHING = Marked()
 
 def concordance(request: PageRequest, marked: Marked = NOTHING) -> Response:
     """Show a page of the occurrences of a word."""
-    listed, word, order, first = _listed(request), *_chosen(request)
+    listed = _listed(request)
+    word, order, first = _chosen(request)
     page = listed.concordance.page(word, order, first, SIZE, CONTEXT)
-    known = request.site.store.look_up([_task(listed, each) for each in page.occurrences])
+    questions = request.site.store.look_up([_task(listed, occurrence) for occurrence in page.occurrences])
     rows = [
-        Row(each.before, word, each.after, _answer_of(asked), {"sentence": each.sentence, "start": each.start})
-        for each, asked in zip(page.occurrences, known, strict=True)
+        Row(
+            occurrence.before,
+            word,
+            occurrence.after,
+            _answer_of(asked),
+            {"sentence": occurrence.sentence, "start": occurrence.start},
+        )
+        for occurrence, asked in zip(page.occurrences, questions, strict=True)
     ]
     number = listed.words.index(word)
     near = listed.words[max(0, number - _NEIGHBOURS) : number + _NEIGHBOURS + 1]
@@ -83,16 +90,19 @@ def concordance(request: PageRequest, marked: Marked = NOTHING) -> Response:
 
 def mark_concordance(request: PageRequest) -> Response:
     """Mark one occurrence of a word, or all on the page that have no mark yet."""
-    listed, word, order, first = _listed(request), *_chosen(request)
+    listed = _listed(request)
+    word, order, first = _chosen(request)
     if request.fields["all"]:
         occurrences = listed.concordance.page(word, order, first, SIZE, 0).occurrences
     else:
-        text, sentence, start = listed.concordance, request.fields.number("sentence"), request.fields.number("start")
+        text = listed.concordance
+        sentence = request.fields.number("sentence")
+        start = request.fields.number("start")
         stop = start + len(word)
         if sentence >= len(text) or text.sentence(sentence)[start:stop] != word:
             raise FieldError(f"found no {word!r} at this place")
         occurrences = (Occurrence(sentence, start, stop, "", ""),)
-    return concordance(request, _mark(request, [_task(listed, each) for each in occurrences]))
+    return concordance(request, _mark(request, [_task(listed, occurrence) for occurrence in occurrences]))
 
 
 def undo_concordance(request: PageRequest) -> Response:
@@ -130,15 +140,16 @@ def _answer_of(asked: Asked | None) -> Answer | None:
 
 def _mark(request: PageRequest, tasks: Sequence[AnnotationTask]) -> Marked:
     """Give these tasks the answer of the form; or, with its field `all`, mark those without an answer as words."""
-    steps, known = _steps(request), [_answer_of(asked) for asked in request.site.store.look_up(tasks)]
-    given = WORD if request.fields["all"] else request.fields.answer()
+    steps = _steps(request)
+    answers = [_answer_of(asked) for asked in request.site.store.look_up(tasks)]
+    mark = WORD if request.fields["all"] else request.fields.answer()
     if request.fields["all"]:
-        tasks = [task for task, answer in zip(tasks, known, strict=True) if answer is None]
-        known = [None] * len(tasks)
-    stands = request.site.store.mark(request.me.id, tasks, given) if tasks else []
+        tasks = [task for task, answer in zip(tasks, answers, strict=True) if answer is None]
+        answers = [None] * len(tasks)
+    stands = request.site.store.mark(request.me.id, tasks, mark) if tasks else []
     lost = len(stands) - sum(stands)
-    message = f"{sum(stands)} marked: {given}." + (f" {lost} had been marked by somebody else." if lost else "")
-    new = sum(is_new and before is None for is_new, before in zip(stands, known, strict=True))
+    message = f"{sum(stands)} marked: {mark}." + (f" {lost} had been marked by somebody else." if lost else "")
+    new = sum(is_new and before is None for is_new, before in zip(stands, answers, strict=True))
     return Marked(message, (*steps, new)[-_STEPS:] if new else steps)
 
 
@@ -164,8 +175,8 @@ def _page(
 
 def _steps(request: PageRequest) -> tuple[int, ...]:
     """Return the steps that can be undone, which the page sends along."""
-    steps = [each for each in request.fields["steps"].split(",") if each]
-    is_ours = len(steps) <= _STEPS and all(each.isascii() and each.isdigit() and len(each) < 3 for each in steps)
-    if not is_ours or any(not 0 < int(each) <= SIZE for each in steps):
+    steps = [step for step in request.fields["steps"].split(",") if step]
+    is_ours = len(steps) <= _STEPS and all(step.isascii() and step.isdigit() and len(step) < 3 for step in steps)
+    if not is_ours or any(not 0 < int(step) <= SIZE for step in steps):
         raise FieldError("found other steps than those of a page")
     return tuple(map(int, steps))
