@@ -325,8 +325,8 @@ def _judged(
 ) -> TaskOutcome:
     """Judge the answers by slot."""
     if (posterior := settings.posterior_of(task)) is not None:
-        answers = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
-        return posterior.judged(task.guideline, task.candidates, answers)
+        judgements = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
+        return posterior.judged(task.guideline, task.candidates, judgements)
     rule = settings.rule if task.purpose is Purpose.REAL else ONCE
     answers = [slots.get(slot, (0, None))[1] for slot in range(rule.first + rule.more)]
     return aggregate(answers, rule)._replace(gain=gain)
