@@ -259,8 +259,8 @@ class LabelObjective:
     dtype = np.float32
 
     def __init__(self, features: NDArray[np.int32], evidence: RelationEvidence, rows: int) -> None:
-        known = (evidence.allowed < 1).any(axis=1)
-        self._features, self._evidence = features[known], evidence.take(known)
+        has_relation = (evidence.allowed < 1).any(axis=1)
+        self._features, self._evidence = features[has_relation], evidence.take(has_relation)
         self._rows, self._labels = rows, int(evidence.allowed.shape[1])
 
     @property

@@ -101,12 +101,12 @@ def check(value: Any, where: str = "") -> None:
         return
     assert isinstance(description, ChainDescription)  # noqa: S101 - there are two kinds
     kind, encoder = encoder_of(description, where)
-    for part, inner in kind.models_in(encoder).items():
-        check(inner, f"{where}{part}.")
+    for prefix, inner in kind.models_in(encoder).items():
+        check(inner, f"{where}{prefix}.")
         if inner["kind"] != CHAIN:
-            refuse(inner["kind"], f"{where}{part}.kind", f"{CHAIN!r}")
-        if "taggers" in inner["encoder"] or (part.startswith("taggers") and inner["coding"] != description.coding):
-            refuse(inner["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
+            refuse(inner["kind"], f"{where}{prefix}.kind", f"{CHAIN!r}")
+        if "taggers" in inner["encoder"] or (prefix.startswith("taggers") and inner["coding"] != description.coding):
+            refuse(inner["coding"], f"{where}{prefix}", "a model of the same tokens, and none of pieces")
 
 
 def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
@@ -126,7 +126,7 @@ def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
     check_arrays(outer, {"weights": of_weights, **kind.array_rules(outer), **scorer.array_rules(description, outer)})
     space = LabelSpace.from_json(value["space"])
     parameters = scorer.of_parts(description, space, outer)
-    models = [assemble(model, unnested(arrays, part)) for part, model in inner.items()]
+    models = [assemble(model, unnested(arrays, prefix)) for prefix, model in inner.items()]
     parts = kind.of_parts(encoder, space, outer, models)
     parameters.check_encoder(parts.windows)
     weights_of((parameters.size,)).check(arrays["weights"], "weights")
@@ -135,5 +135,5 @@ def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
 
 def _outside(arrays: Arrays, parts: Any) -> Arrays:
     """Return the arrays of a model without those of the models inside it."""
-    prefixes = tuple(f"{part}." for part in parts)
+    prefixes = tuple(f"{prefix}." for prefix in parts)
     return {name: array for name, array in arrays.items() if not name.startswith(prefixes)}

@@ -30,7 +30,10 @@ def drawn(members: Sequence[Order], sizes: Sequence[int], seed: int, iteration: 
     All sentences of a corpus are used before any is repeated (li-2015 draws anew for every iteration). The result
     depends on seed and iteration alone, so that resumed training repeats it.
     """
-    parts = [_next(own, size, seed, c, iteration) for c, (own, size) in enumerate(zip(members, sizes, strict=True))]
+    parts = [
+        _next(sentences, size, seed, c, iteration)
+        for c, (sentences, size) in enumerate(zip(members, sizes, strict=True))
+    ]
     return np.random.default_rng([seed, iteration]).permutation(np.concatenate(parts))
 
 
@@ -54,9 +57,9 @@ def of_like_length(order: Order, lengths: NDArray[np.int64], batch: int, seed: i
     for low in range(0, len(order), _WINDOW * batch):
         window = order[low : low + _WINDOW * batch]
         window = window[np.argsort(-lengths[window], kind="stable")]
-        whole = len(window) // batch
-        parts += [window[b * batch : (b + 1) * batch] for b in rng.permutation(whole)]
-        parts.append(window[whole * batch :])
+        full_batches = len(window) // batch
+        parts += [window[b * batch : (b + 1) * batch] for b in rng.permutation(full_batches)]
+        parts.append(window[full_batches * batch :])
     return np.concatenate([order[:0], *parts])
 
 

@@ -91,9 +91,9 @@ class ChainModel:
             evidence = encoded.evidence.part(first, last)
             if masks is not None and evidence.sets.any():  # set 0 excludes nothing
                 decode.exclude(scores.emission, evidence.sets, masks)
-            at, others = best_without_rejected(self.space.names, scores, evidence)
+            at, restricted_labels = best_without_rejected(self.space.names, scores, evidence)
             labels[tokens] = best_labels(scores, evidence.sentence_ptr)
-            labels[tokens][at] = others
+            labels[tokens][at] = restricted_labels
 
         self._over_chunks(encoded, run, threads, scoring or self.scoring.prepared(encoded))
         return labels
@@ -181,15 +181,16 @@ class ChainModel:
 
         The probability of a sequence is exp(score - log Z).
         """
-        totals, ptr = np.zeros(len(encoded)), encoded.sentence_ptr
+        totals = np.zeros(len(encoded))
+        ptr = encoded.sentence_ptr
 
         def run(first: int, last: int, scores: ChainScores) -> None:
             t = scores.transitions
             for s in range(first, last):
-                own = scores.emission[ptr[s] - ptr[first] : ptr[s + 1] - ptr[first]]
-                if len(own):
+                emission = scores.emission[ptr[s] - ptr[first] : ptr[s + 1] - ptr[first]]
+                if len(emission):
                     path = labels[ptr[s] : ptr[s + 1]]
-                    totals[s] = decode.path_score(own, t.score, t.start_score, t.end_score, path)
+                    totals[s] = decode.path_score(emission, t.score, t.start_score, t.end_score, path)
 
         self._over_chunks(encoded, run, threads)
         return totals
@@ -197,7 +198,8 @@ class ChainModel:
     def _sums(
         self, encoded: Encoded, first: int, last: int, scores: ChainScores, masks: Masks | None
     ) -> tuple[Batch, Sums]:
-        batch, chain = self._batch(encoded, first, last, masks), Chain()
+        batch = self._batch(encoded, first, last, masks)
+        chain = Chain()
         return batch, (chain.sums if masks is None else chain.restricted_product)(scores, batch)
 
     def _batch(self, encoded: Encoded, first: int, last: int, masks: Masks | None) -> Batch:

@@ -127,8 +127,8 @@ def model_of(data: bytes) -> ChainModel:
     if not (of_states | of_pairs).all():
         raise ValueError(f"a feature of the type {features['type'].max()}, expected 0 or 1")
     states, transitions = (
-        PairWeights(each["source"].astype(np.int64), each["label"].astype(np.int64), each["weight"].copy())
-        for each in (features[of_states], features[of_pairs])
+        PairWeights(rows["source"].astype(np.int64), rows["label"].astype(np.int64), rows["weight"].copy())
+        for rows in (features[of_states], features[of_pairs])
     )
     return attribute_model(labels, attributes, states, transitions, {"program": "CRFsuite"})
 
@@ -167,10 +167,10 @@ def _names(data: bytes, at: int, expected: int, what: str) -> list[str]:
 
 
 def _name(data: bytes, at: int, number: int, what: str) -> str:
-    found, length = _unpacked(struct.Struct("<II"), data, at, f"name of a {what}")
+    stored_number, length = _unpacked(struct.Struct("<II"), data, at, f"name of a {what}")
     text = data[at + 8 : at + 8 + length]
-    if found != number or not length or len(text) < length or text[-1]:
-        raise ValueError(f"the record of {what} {found} at byte {at}, expected that of {what} {number}")
+    if stored_number != number or not length or len(text) < length or text[-1]:
+        raise ValueError(f"the record of {what} {stored_number} at byte {at}, expected that of {what} {number}")
     try:
         return text[:-1].decode()
     except UnicodeDecodeError:

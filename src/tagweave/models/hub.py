@@ -76,8 +76,8 @@ def told(what: str) -> Iterator[Any]:
     try:
         import huggingface_hub as hub
     except ImportError:
-        found = f"{what}: found no huggingface_hub"
-        raise HubError(f"{found}, expected the extra hub: pip install '.[hub]' in a checkout of tagweave") from None
+        problem = f"{what}: found no huggingface_hub"
+        raise HubError(f"{problem}, expected the extra hub: pip install '.[hub]' in a checkout of tagweave") from None
     from huggingface_hub import errors
     from huggingface_hub.utils import logging
 

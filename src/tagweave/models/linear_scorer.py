@@ -66,7 +66,8 @@ class Layout:
         positions = int(windows.max(initial=1))
         codes = _feature_sets(encoded, masks, positions * sets)
         dtype = np.result_type(CELL, np.min_scalar_type(positions * labels))
-        counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, dtype)
+        counts = np.zeros(len(windows), np.int64)
+        no_cells = np.zeros(0, dtype)
         hashing.expand(codes, positions, masks, counts, no_cells)
         cells = np.empty(int(counts.sum()), dtype)
         hashing.expand(codes, positions, masks, counts, cells)
@@ -88,7 +89,7 @@ class Layout:
 
 
 def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:
-    """0 and the running sums of counts, in the smallest type: kernels access them at random, so smaller is faster."""
+    """Return 0 and the running sums of counts, in the smallest type: kernels read it at random, and small is fast."""
     ends = np.concatenate([[0], np.cumsum(counts)])
     return ends.astype(np.int32 if ends[-1] < np.iinfo(np.int32).max else np.int64)
 
@@ -97,23 +98,26 @@ def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
     """Refuse a layout unless every weight has a cell inside the window of its feature; pointers must not fall."""
     if len(layout.ptr) != len(windows) + 1:
         refuse(f"{len(layout.ptr) - 1} features", "layout", f"{len(windows)}, as the encoder has")
-    rows, dense_rows = np.diff(layout.ptr), windows * tags
+    rows = np.diff(layout.ptr)
+    dense_rows = windows * tags
     if not len(layout.cell):  # dense, or empty
         if rows.any() and not np.array_equal(rows, dense_rows):
             refuse("pointers", "layout", "all weights of the window of every feature")
     elif layout.size != len(layout.cell):
         refuse(len(layout.cell), "the cells of a layout", f"{layout.size}")
     for low in range(0, len(rows) if len(layout.cell) else 0, _FEATURES):
-        part = slice(low, low + _FEATURES)
+        block = slice(low, low + _FEATURES)
         cell = layout.cell[layout.ptr[low] : layout.ptr[min(low + _FEATURES, len(rows))]]
-        if (cell >= np.repeat(dense_rows[part], rows[part])).any():
+        if (cell >= np.repeat(dense_rows[block], rows[block])).any():
             refuse("cells", "layout", "cells in the window of their feature")
 
 
 def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
     """Return the rising codes feature * width + position * sets + set of all sets that occur with a feature."""
-    e, is_evidence = encoded, ~masks.all(axis=1)
-    table, progress = np.full(1 << 16, -1, np.int64), np.zeros(2, np.int64)  # entered so far; codes in the table
+    e = encoded
+    is_evidence = ~masks.all(axis=1)
+    table = np.full(1 << 16, -1, np.int64)
+    progress = np.zeros(2, np.int64)  # entered so far; codes in the table
 
     def fill(enter: Callable[..., None], stop: int) -> None:
         """Call `enter` until it has entered `stop` items, with a larger table whenever the table is full."""
@@ -178,16 +182,16 @@ class ViewEmission:
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, difference: Floats) -> None:
         """Add the gradient of the weights, or of the table, given the gradient of the scores [n, Y]."""
-        own = difference
+        by_tag = difference
         if not self.view.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
             weight_vectors.gather(difference, self.view.projection, own)
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
         if len(encoded.type_features) and self.table is None:
-            weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, own)
+            weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, by_tag)
         elif len(encoded.type_features) and self.table is not None:
-            weight_vectors.collect(own, word_types, self.table)
-        weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, own, True)
+            weight_vectors.collect(by_tag, word_types, self.table)
+        weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, by_tag, True)
 
     def add_table_gradient(self, encoded: Encoded) -> None:
         """Add the gradient of the weights, given the gradient of the table."""
@@ -221,8 +225,8 @@ class LinearScoring(ChainScoring):
         if whole is None:
             scores[...] = 0
         else:  # needs no intermediate array
-            others.pop(whole).write_scores(encoded, first, last, scores)
-        for view in others:
+            views.pop(identity).write_scores(encoded, first, last, scores)
+        for view in views:
             view.add_scores(encoded, first, last, scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
@@ -230,7 +234,8 @@ class LinearScoring(ChainScoring):
             view.add_gradient(encoded, first, last, emission)
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
-        parameters, pairs = self.parameters, d_scores.transition
+        parameters = self.parameters
+        pairs = d_scores.transition
         for i, ((view, _), weights) in enumerate(zip(parameters.weighted, parameters.split(gradient), strict=True)):
             if parameters.transitions:
                 by_tag = pairs
@@ -245,9 +250,9 @@ class LinearScoring(ChainScoring):
                 weights.end[...] += _fold(d_scores.end, view)
 
     def fork(self) -> LinearScoring:
-        own = LinearScoring(self.parameters, self.transitions, self.views)
-        own._table_gradients = [None if view.table is None else np.zeros_like(view.table) for view in self.views]
-        return own
+        fork = LinearScoring(self.parameters, self.transitions, self.views)
+        fork._table_gradients = [None if view.table is None else np.zeros_like(view.table) for view in self.views]
+        return fork
 
     def finish_pass(self, others: Sequence[LinearScoring], encoded: Encoded, gradient: Floats) -> None:
         for i, view in enumerate(self.parameters.emissions(gradient, self._table_gradients)):
@@ -319,19 +324,24 @@ class ChainParameters(ScorerParameters):
     def emissions(self, vector: Floats, tables: Sequence[Floats | None] = ()) -> list[ViewEmission]:
         """Return the emission of every view with weights, for a weight vector or a gradient."""
         parts = zip(self.weighted, self.split(vector), tables or [None] * len(self.weighted), strict=True)
-        return [ViewEmission(view, layout, part.emission, table) for (view, layout), part, table in parts]
+        return [ViewEmission(view, layout, weights.emission, table) for (view, layout), weights, table in parts]
 
     def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
-        e, ptr, type_sizes, calls = encoded, encoded.sentence_ptr, np.diff(encoded.type_ptr), count_from(1)
+        e = encoded
+        ptr = e.sentence_ptr
+        type_sizes = np.diff(e.type_ptr)
+        calls = count_from(1)
         seen = np.zeros(len(self.weighted[0][1].ptr) - 1, np.int32)
 
         def touched_by(first: int, last: int) -> Blocks:
             rows = int(ptr[first]) + first * e.outer_anchors, int(ptr[last]) + last * e.outer_anchors
             word_types = e.word_types[ptr[first] : ptr[last]]
-            found = np.empty((rows[1] - rows[0]) * e.grams.shape[1] + int(type_sizes[word_types].sum()), np.int32)
+            features = np.empty((rows[1] - rows[0]) * e.grams.shape[1] + int(type_sizes[word_types].sum()), np.int32)
             of_types = e.type_ptr, e.type_features, word_types
-            count = weight_vectors.touched_features(e.grams, *rows, *of_types, seen, next(calls), found)
-            at, starts, stops = found[:count], list[NDArray[np.int64]](), list[NDArray[np.int64]]()
+            count = weight_vectors.touched_features(e.grams, *rows, *of_types, seen, next(calls), features)
+            at = features[:count]
+            starts: list[NDArray[np.int64]] = []
+            stops: list[NDArray[np.int64]] = []
             for (_, layout), (offset, end) in zip(self.weighted, pairwise(self.offsets), strict=True):
                 starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
                 stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions always are
@@ -344,9 +354,10 @@ class ChainParameters(ScorerParameters):
 
     @classmethod
     def array_rules(cls, description: LinearDescription, arrays: Arrays) -> dict[str, ArrayRule]:
-        rules, weighted = super().array_rules(description, arrays), 0
-        for i, (view, has) in enumerate(zip(description.space.views, description.weighted, strict=True)):
-            if has:
+        rules = super().array_rules(description, arrays)
+        weighted = 0
+        for i, (view, has_weights) in enumerate(zip(description.space.views, description.weighted, strict=True)):
+            if has_weights:
                 rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (None,), is_pointer=True)
                 rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
                 if "observed.0" in arrays:
@@ -379,7 +390,7 @@ class ChainParameters(ScorerParameters):
         return arrays
 
     def split(self, vector: Floats) -> tuple[kernels.Weights, ...]:
-        """The parts of a weight vector (or a gradient) for each view with weights; nothing is copied."""
+        """Return the parts of a weight vector (or a gradient) for each view with weights; nothing is copied."""
         parts = []
         for (view, layout), offset in zip(self.weighted, self.offsets, strict=False):
             tags = len(view.names)
@@ -391,7 +402,7 @@ class ChainParameters(ScorerParameters):
         return tuple(parts)
 
     def transition_scores(self, vector: Floats) -> TransitionScores:
-        """Transition scores, summed over views, -inf where the scheme forbids, and their potentials."""
+        """Return transition scores, summed over views, -inf where the scheme forbids, and their potentials."""
         Y = len(self.space)
         score, start, end = (np.zeros(shape, vector.dtype) for shape in ((Y, Y), Y, Y))
         for (view, _), weights in zip(self.weighted, self.split(vector), strict=True):

@@ -31,18 +31,18 @@ def machine_memory() -> int:
         import resource
     except ImportError:  # Windows
         return min(limits)
-    own = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return min([*limits, own] if own >= 0 else limits)  # without a limit it is -1
+    address_space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return min([*limits, address_space] if address_space >= 0 else limits)  # without a limit it is -1
 
 
 def check_model(description: dict[str, Any], arrays: int, file: int) -> None:
-    """Refuse a model that needs far more memory than its file (in bytes, arrays unpacked) lets expect, or than is."""
+    """Refuse a model that needs far more memory than a file of this size warrants, or more than there is."""
     labels = max(_labels(description), default=0)
     _check_memory(needed_bytes(description, arrays), file, f"{labels:,} labels and {_size(arrays)} of arrays")
 
 
 def check_labels_of_file(labels: int, file: int) -> None:
-    """Refuse as many labels if they would need far more memory than a file of this size lets expect."""
+    """Refuse so many labels if they need far more memory than a file of this size warrants."""
     _check_memory(2 * _OF_PAIR * labels**2, file, f"{labels:,} labels")  # in double precision
 
 
@@ -65,7 +65,8 @@ def most_bytes(file: int) -> int:
 
 def check_labels(names: Sequence[str], path: str, bytes_of_each: int = 0) -> None:
     """Refuse to train with so many labels that their tables take too much memory: pairs, or `bytes_of_each`."""
-    most, count = max(_LEAST, machine_memory() // _SHARE), len(names)
+    most = max(_LEAST, machine_memory() // _SHARE)
+    count = len(names)
     needed = bytes_of_each * count if bytes_of_each else _OF_PAIR * count**2
     if needed > most:
         fewer = most // bytes_of_each if bytes_of_each else isqrt(most // _OF_PAIR)
@@ -80,9 +81,9 @@ def _labels(description: dict[str, Any]) -> Iterator[int]:
     if "space" in description:
         yield len(description["space"]["names"])
     for value in (value for key, value in description.items() if key != "about"):
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, dict):
-                yield from _labels(each)
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict):
+                yield from _labels(inner)
 
 
 def _size(count: int) -> str:

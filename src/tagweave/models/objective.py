@@ -92,19 +92,21 @@ class ChainObjective:
         return len(self.encoded)
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        scoring, chunks = self.parameters.scoring(weights).prepared(self.encoded), self._full_pass()
+        scoring = self.parameters.scoring(weights).prepared(self.encoded)
+        chunks = self._full_pass()
         with ThreadPoolExecutor(self.threads) as pool:
             slope, penalty = self._penalty(scoring, pool)
             parts = list(pool.map(lambda thread: self._run(scoring.fork(), thread, slope), range(len(chunks))))
-        _, gradient, own = parts[0]
-        for _, others, _ in parts[1:]:
-            gradient += others
-        own.finish_pass([scoring for _, _, scoring in parts[1:]], self.encoded, gradient)
+        _, gradient, finishing = parts[0]
+        for _, thread_gradient, _ in parts[1:]:
+            gradient += thread_gradient
+        finishing.finish_pass([scoring for _, _, scoring in parts[1:]], self.encoded, gradient)
         return sum(loss for loss, _, _ in parts) + penalty, gradient
 
     def _run(self, scoring: ChainScoring, thread: int, slope: float | None) -> tuple[float, Floats, ChainScoring]:
         """Return loss and gradient over the batches of one thread, and the scoring that finishes the pass."""
-        gradient, total = np.zeros(self.size, self.dtype), 0.0
+        gradient = np.zeros(self.size, self.dtype)
+        total = 0.0
         d_scores: ChainGradient | None = None
         for first, last, batch in self._full_pass()[thread]:
             scores = scoring.scores(self.encoded, first, last)
@@ -123,15 +125,17 @@ class ChainObjective:
         """Return the slope of the penalty on the share over all sentences, and the penalty; `None`, 0 without one."""
         if self.share is None:
             return None, 0.0
-        tokens, parts = self._weighted_tokens(0, len(self)), self._full_pass()
-        count = sum(pool.map(lambda thread: self._expected_count(scoring, thread, parts[thread]), range(len(parts))))
-        found = count / max(1.0, tokens)
-        return self.share.slope(found), self.share.loss(found) * tokens
+        tokens = self._weighted_tokens(0, len(self))
+        chunks = self._full_pass()
+        count = sum(pool.map(lambda thread: self._expected_count(scoring, thread, chunks[thread]), range(len(chunks))))
+        share = count / max(1.0, tokens)
+        return self.share.slope(share), self.share.loss(share) * tokens
 
     def _expected_count(self, scoring: ChainScoring, thread: int, chunks: Sequence[_Chunk]) -> float:
         """Return how many tokens of batches are expected to have the labels of the share."""
         assert self.share is not None  # noqa: S101 - no caller is without one
-        structure, count = self._chain(thread), 0.0
+        structure = self._chain(thread)
+        count = 0.0
         for first, last, batch in chunks:
             count += expected_count(structure, scoring.scores(self.encoded, first, last), batch, self.share.labels)
         return count
@@ -155,26 +159,35 @@ class ChainObjective:
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """Add the gradient of sentences first .. last - 1 to `gradient`; return their loss."""
-        scoring, evidence = self.parameters.scoring(weights).in_training(), self.encoded.evidence
+        scoring = self.parameters.scoring(weights).in_training()
+        evidence = self.encoded.evidence
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
         threads = self.threads if work >= _SHARED_WORK and not self.network else 1  # a network has threads of its own
         bounds = np.linspace(first, last, threads + 1).astype(int).tolist()
-        lows, highs, slope = bounds[:-1], bounds[1:], self._slope(scoring)
+        lows, highs = bounds[:-1], bounds[1:]
+        slope = self._slope(scoring)
         terms = [self._terms(slope) for _ in lows]
         with nullcontext() if len(lows) == 1 else ThreadPoolExecutor(len(lows)) as pool:
-            each: Any = pool.map if pool else map
-            chains, parts = map(self._chain, range(len(lows))), map(evidence.part, lows, highs)
-            scores = list(each(partial(scoring.scores, self.encoded), lows, highs))
-            results = list(each(loss, chains, scores, parts, terms))
+            map_in_threads: Any = pool.map if pool else map
+            chains = map(self._chain, range(len(lows)))
+            parts = map(evidence.part, lows, highs)
+            scores = list(map_in_threads(partial(scoring.scores, self.encoded), lows, highs))
+            results = list(map_in_threads(loss, chains, scores, parts, terms))
             emissions = [d_scores.emission for _, d_scores in results]
             # the first thread adds to the gradient itself, others to vectors of zeros
-            own = [self._scratch.setdefault(i, np.zeros(self.size, self.dtype)) for i in range(1, len(lows))]
-            list(each(partial(scoring.add_gradient, self.encoded), lows, highs, emissions, [gradient, *own]))
+            scratch_gradients = [
+                self._scratch.setdefault(i, np.zeros(self.size, self.dtype)) for i in range(1, len(lows))
+            ]
+            list(
+                map_in_threads(
+                    partial(scoring.add_gradient, self.encoded), lows, highs, emissions, [gradient, *scratch_gradients]
+                )
+            )
         total = sum(float(losses.sum()) for losses, _ in results)
         count = sum(term.count for (term,) in filter(None, terms))
         d_scores = results[0][1]
-        for i, (_, others) in enumerate(results[1:], 1):
-            d_scores.merge(others)
+        for i, (_, thread_scores) in enumerate(results[1:], 1):
+            d_scores.merge(thread_scores)
             weight_vectors.move(self._scratch[i], *self.touched(lows[i], highs[i]), gradient)
         scoring.add_transition_gradient(d_scores, gradient)
         if self._running is not None:
@@ -187,17 +200,22 @@ class ChainObjective:
         self, weights: Floats, memory: Floats, first: int, last: int, batch: int, step: int, rule: mistakes.StepRule
     ) -> float:
         """Take steps of `batch` sentences each, in place, and return the sum of their costs (`kernels.mistakes`)."""
-        parameters, e, scheme, rows = self._linear, self.encoded, self._linear.scheme, self._rows
+        parameters = self._linear
+        scheme = parameters.scheme
+        e = self.encoded
+        rows = self._rows
         views = views_of_kernel(parameters, weights)
         vectors = mistakes.Vectors(weights, memory, self._scratch.setdefault(0, np.zeros(self.size, self.dtype)))
         allowed = scheme.transition, scheme.start, scheme.end
-        score, start, end = (np.where(each, 0, -np.inf).astype(weights.dtype) for each in allowed)
+        score, start, end = (np.where(is_allowed, 0, -np.inf).astype(weights.dtype) for is_allowed in allowed)
         base = kernels.Transitions(score, start, end, parameters.transitions, parameters.edges)
         features = e.word_types, e.type_ptr, e.type_features, e.type_values, e.grams, e.lead, e.low, e.high
         of_evidence = e.evidence.sets, e.evidence.weights, rows.masks, rows.only
         given = kernels.Sentences(e.sentence_ptr, *features, *of_evidence)
         buffers = _buffers(views, len(parameters.weighted), base, e, first, last)
-        cost, impossible = kernels.correct(views, vectors, base, given, first, last, batch, step, rule, buffers)
+        cost, impossible = kernels.correct(
+            views, vectors, base, kernel_sentences, first, last, batch, step, rule, buffers
+        )
         if impossible >= 0:
             raise contradiction(e.evidence.ids[impossible], Chain.contradiction)
         return float(cost)
@@ -252,7 +270,8 @@ class ChainObjective:
         return ChainObjective(parameters, encoded, self.threads, self.dtype, share=self.share)
 
     def _laid_out(self, bounds: Sequence[int]) -> list[_Chunk]:
-        chain, evidence = self._chain(0), self.encoded.evidence
+        chain = self._chain(0)
+        evidence = self.encoded.evidence
         return [(low, high, chain.batch(evidence.part(low, high))) for low, high in pairwise(bounds)]
 
     def _full_pass(self) -> list[list[_Chunk]]:
@@ -282,9 +301,9 @@ def views_of_kernel(parameters: ChainParameters, weights: Floats) -> tuple[kerne
         pairs = np.ones((len(view.names),) * 2, bool)
         if parameters.observed_transitions is not None:
             pairs = np.ascontiguousarray(parameters.observed_transitions[i])
-        own = parameters.split(weights)[i], parameters.offsets[i]
+        weights_and_offset = parameters.split(weights)[i], parameters.offsets[i]
         at = layout.ptr.astype(ptr, copy=False), layout.cell.astype(cell, copy=False)
-        weighted.append(kernels.ViewWeights(*own, *at, view.projection, view.is_identity, pairs))
+        weighted.append(kernels.ViewWeights(*weights_and_offset, *at, view.projection, view.is_identity, pairs))
     weighted.sort(key=lambda view: not view.whole)
     return (*weighted, *[weighted[0]] * (_VIEWS - len(weighted)))
 
@@ -292,8 +311,10 @@ def views_of_kernel(parameters: ChainParameters, weights: Floats) -> tuple[kerne
 def _buffers(
     views: Sequence[kernels.ViewWeights], count: int, base: kernels.Transitions, e: Encoded, first: int, last: int
 ) -> kernels.Buffers:
-    """Buffers for steps over sentences first .. last - 1, with the first `count` views."""
-    labels, dtype, bounds = len(base.start), base.score.dtype, e.sentence_ptr[first : last + 1]
+    """Return buffers for steps over sentences first .. last - 1, with the first `count` views."""
+    labels = len(base.start)
+    dtype = base.score.dtype
+    bounds = e.sentence_ptr[first : last + 1]
     tokens = slice(bounds[0], bounds[-1])
     counts = np.diff(e.type_ptr)[e.word_types[tokens]] + int((e.high - e.low + 1).sum())
     features = np.concatenate([[0], np.cumsum(counts)])

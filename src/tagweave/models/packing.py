@@ -176,13 +176,15 @@ class _Pieces:
         self._lengths, self._content, self._at = iter(lengths), content.data, 0
 
     def multiples(self, size: int, step: int) -> NDArray[np.float32]:
-        weights, unit, far = aligned_zeros(size, np.float32), np.float32(2.0**step), []
+        weights = aligned_zeros(size, np.float32)
+        unit = np.float32(2.0**step)
+        far = []
         for low in range(0, size, _PIECE):
-            own = weights[low : low + _PIECE]
-            near = self._piece(len(own))
+            block = weights[low : low + _PIECE]
+            near = self._piece(len(block))
             if near is not None:  # untouched zeros take no memory
-                own[...] = near.view(np.int8)  # multiplied in a second step: in one step NumPy takes twice as long
-                own *= unit
+                block[...] = near.view(np.int8)  # multiplied in a second step: in one step NumPy takes twice as long
+                block *= unit
                 far.append(np.flatnonzero(near.view(np.int8) == _FAR) + low)
         at = np.concatenate(far) if far else np.zeros(0, np.int64)
         weights[at] = self.numbers(len(at), np.dtype(np.int16)) * unit
@@ -193,10 +195,10 @@ class _Pieces:
         planes = numbers.reshape(size, dtype.itemsize)
         for plane in range(dtype.itemsize):
             for low in range(0, size, _PIECE):
-                own = planes[low : low + _PIECE, plane]
-                piece = self._piece(len(own))
+                block = planes[low : low + _PIECE, plane]
+                piece = self._piece(len(block))
                 if piece is not None:
-                    own[...] = piece
+                    block[...] = piece
         return numbers.view(dtype)
 
     def _piece(self, size: int) -> Bytes | None:
@@ -285,13 +287,14 @@ def shared_arrays(folder: Path, key: str, arrays: Callable[[], Arrays]) -> Array
                 used[old] = old.stat().st_atime_ns
         for old in sorted(used, key=lambda path: -used[path])[_KEPT - 1 :]:  # processes that map a file keep it
             old.unlink(missing_ok=True)
-        with whole_file(file) as part:
-            _write_to_map(part, arrays())
+        with whole_file(file) as unfinished:
+            _write_to_map(unfinished, arrays())
 
 
 def _write_to_map(path: Path, arrays: Arrays) -> None:
     """Write the length of a head (8 bytes), the head (JSON: name, type, shape and offset of each array), and arrays."""
-    entries, at = [], 0
+    entries = []
+    at = 0
     for name, array in arrays.items():
         entries.append((name, array.dtype.str, array.shape, at))
         at += _in_lines(array.nbytes)

@@ -44,17 +44,24 @@ class Pool:
         if coupled.space.views[0].names != guided.space.views[0].names:
             raise ValueError("found a tagger of other labels than those of the coupled model's target")
         assert isinstance(looking, GuidedEncoder) and isinstance(looking.encoder, TemplateEncoder)  # noqa: S101
-        own, others = (each.arrays()["index.codes"] for each in (coupled.encoder, looking.encoder))
-        index = FeatureIndex.of_codes(np.concatenate([own, others[~np.isin(others, own)]]))
+        coupled_codes, guided_codes = (
+            encoder.arrays()["index.codes"] for encoder in (coupled.encoder, looking.encoder)
+        )
+        index = FeatureIndex.of_codes(
+            np.concatenate([coupled_codes, guided_codes[~np.isin(guided_codes, coupled_codes)]])
+        )
         encoder = TemplateEncoder(looking.encoder.templates, index, looking.encoder.lookups)
-        parts = [_Part(each, index.ids(codes).astype(np.int64)) for each, codes in ((coupled, own), (guided, others))]
+        parts = [
+            _Part(model, index.ids(codes).astype(np.int64))
+            for model, codes in ((coupled, coupled_codes), (guided, guided_codes))
+        ]
 
         views = range(len(coupled.space.views))
-        found = {at: [part.codes[at] for part in parts if at in part.codes] for at in views}
-        codes = {at: np.unique(np.concatenate(each)) for at, each in found.items() if each}
+        parts_codes = {at: [pooled.codes[at] for pooled in parts if at in pooled.codes] for at in views}
+        codes = {at: np.unique(np.concatenate(view_codes)) for at, view_codes in parts_codes.items() if view_codes}
         layouts = tuple(Layout.of_codes(codes[at], len(index)) if at in codes else None for at in views)
         parameters = replace(coupled.linear, layouts=layouts, observed_transitions=None)
-        vectors = [part.among(parameters, codes) for part in parts]
+        vectors = [pooled.among(parameters, codes) for pooled in parts]
         model = replace(coupled, encoder=GuidedEncoder(encoder, looking.guide), parameters=parameters)
         return cls(replace(model, weights=vectors[0]), *vectors)
 
@@ -67,9 +74,10 @@ class _Part:
     """The weights of one model by views, and the codes of these in a layout of `features`, the new number of each."""
 
     def __init__(self, model: ChainModel, features: Ints) -> None:
-        self.weights, self.dtype = _by_view(model.linear, model.weights), model.weights.dtype
+        self.weights = _by_view(model.linear, model.weights)
+        self.dtype = model.weights.dtype
         layouts = model.linear.layouts
-        self.codes = {at: each.codes(features) for at, each in enumerate(layouts) if each is not None}
+        self.codes = {at: layout.codes(features) for at, layout in enumerate(layouts) if layout is not None}
 
     def among(self, parameters: ChainParameters, codes: Mapping[int, Ints]) -> Floats:
         """Return the same weights as a vector of parameters with more of them; `codes`: of theirs, by views."""

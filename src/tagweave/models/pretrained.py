@@ -68,9 +68,10 @@ def blueprint(subwords: Subwords, most: int, head: str = "AutoModel") -> Bluepri
         with torch.device("meta"), _counted(most):
             network = make(config)
         shapes = {name: tuple(weight.shape) for name, weight in network.named_parameters()}
-        width, rows = int(config.hidden_size), network.get_input_embeddings().weight.shape[0]
+        width = int(config.hidden_size)
+        rows = network.get_input_embeddings().weight.shape[0]
         tables = sum(table.numel() * table.element_size() for table in network.buffers())
-    found = Blueprint(type(network), config, shapes, width)
+    plan = Blueprint(type(network), config, shapes, width)
     if (needed := sum(int(np.prod(shape)) for name, shape in shapes.items() if not _is_unused(name))) > most:
         raise ValueError(f"found a network of {needed:,} weights, expected at most {most:,}")
     if tables > _MOST_BUFFERS:
@@ -79,7 +80,7 @@ def blueprint(subwords: Subwords, most: int, head: str = "AutoModel") -> Bluepri
         raise ValueError(
             f"found a tokenizer with {subwords.vocabulary:,} pieces, expected at most {rows:,}, as config.json"
         )
-    return found
+    return plan
 
 
 def pretrained(subwords: Subwords, head: str = "AutoModel") -> Any:
@@ -120,8 +121,8 @@ def _with_weights(plan: Blueprint, files: list[Path]) -> Any:
         )
     names = dict(network.named_parameters())
     if mismatched := sorted(outcome["mismatched_keys"]):
-        name, found, expected = mismatched[0]
-        raise ValueError(f"found {name} of the size {list(found)}, expected {list(expected)}, as config.json")
+        name, size, expected = mismatched[0]
+        raise ValueError(f"found {name} of the size {list(size)}, expected {list(expected)}, as config.json")
     missing = sorted(name for name in outcome["missing_keys"] if name in names)
     if needed := [name for name in missing if not _is_unused(name)]:
         raise ValueError(

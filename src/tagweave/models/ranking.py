@@ -46,8 +46,8 @@ def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Nu
 
     def visit(tokens: slice, gamma: Floats, pairs: Floats) -> None:
         inside = _beginning_in(tokens, start)
-        own = (bound[inside] - tokens.start for bound in (start, stop))
-        distributions.span_entropies(gamma, pairs, *own, entropies[inside])
+        bounds_in_chunk = (bound[inside] - tokens.start for bound in (start, stop))
+        distributions.span_entropies(gamma, pairs, *bounds_in_chunk, entropies[inside])
 
     model.visit_pair_marginals(encoded, visit)
     return entropies
@@ -65,14 +65,15 @@ def word_probabilities(
     # the labels before a word, at its beginning, inside, at its end, alone in it, after it
     letters = ({end, single}, {begin}, {inner}, {end}, {single}, {begin, single})
     sets = np.array([[split_label(name)[0] in allowed for name in space.names] for allowed in letters])
-    probabilities, ptr = np.empty(len(start)), encoded.sentence_ptr
+    probabilities = np.empty(len(start))
+    ptr = encoded.sentence_ptr
     sentence = np.searchsorted(ptr, start, side="right") - 1
     bounds = (start, stop, ptr[sentence], ptr[sentence + 1])
 
     def visit(tokens: slice, gamma: Floats, pairs: Floats) -> None:
         inside = _beginning_in(tokens, start)
-        own = (np.asarray(bound[inside] - tokens.start, np.int64) for bound in bounds)
-        distributions.word_probabilities(gamma, pairs, sets, *own, probabilities[inside])
+        bounds_in_chunk = (np.asarray(bound[inside] - tokens.start, np.int64) for bound in bounds)
+        distributions.word_probabilities(gamma, pairs, sets, *bounds_in_chunk, probabilities[inside])
 
     model.visit_pair_marginals(encoded, visit, masks)
     return probabilities
@@ -97,13 +98,13 @@ def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: fl
         v[t, j] = sum_i [i > j] v[t-1, i] pairs[t, i, j] / gamma[t-1, i]
         P = sum_j v[b, j] - sum_j v[b+1, j]
     """
-    found = [
+    spans = [
         span
         for kind in dict.fromkeys(split_label(name)[1] for name in names)
         if kind
         for span in _of_type(gamma, pairs, names, kind, least)
     ]
-    return sorted(found, key=lambda each: (-each.probability, each))
+    return sorted(spans, key=lambda chunk: (-chunk.probability, chunk))
 
 
 def chunk_probabilities(steps: Steps, rules: SpanRules, chunks: SpanArrays, ends: Numbers) -> NDArray[np.float64]:
@@ -115,9 +116,10 @@ def chunk_probabilities(steps: Steps, rules: SpanRules, chunks: SpanArrays, ends
     """
     of_types = [np.flatnonzero(rules.type[:-1] == kind) for kind in range(len(rules.types))]
     most = max(map(len, of_types), default=1)
-    padded = np.array([np.resize(each, most) for each in of_types], np.int64).reshape(-1, most)
-    is_label = np.arange(most) < np.array([len(each) for each in of_types]).reshape(-1, 1)
-    labels, used, lengths = padded[chunks.types], is_label[chunks.types], chunks.stops - chunks.starts
+    padded = np.array([np.resize(numbers, most) for numbers in of_types], np.int64).reshape(-1, most)
+    is_label = np.arange(most) < np.array([len(numbers) for numbers in of_types]).reshape(-1, 1)
+    labels, used = padded[chunks.types], is_label[chunks.types]
+    lengths = chunks.stops - chunks.starts
 
     def inner(at: Numbers, which: Numbers) -> Floats:
         rows = labels[which]
@@ -127,11 +129,13 @@ def chunk_probabilities(steps: Steps, rules: SpanRules, chunks: SpanArrays, ends
     def reached(at: Numbers, which: Numbers) -> Floats:
         return np.where(used[which], steps.gamma[at[:, None], labels[which]], 0.0)
 
-    everyone, probabilities = np.arange(len(lengths)), np.zeros(len(lengths))
+    everyone = np.arange(len(lengths))
+    probabilities = np.zeros(len(lengths))
     v = np.maximum(reached(chunks.starts, everyone) - inner(chunks.starts, everyone).sum(axis=1), 0.0)
     for step in range(1, int(lengths.max(initial=0)) + 1):
         which = np.flatnonzero(lengths >= step)
-        at, going_on = chunks.starts[which] + step, np.zeros((len(which), most))
+        at = chunks.starts[which] + step
+        going_on = np.zeros((len(which), most))
         inside = at < ends[which]
         at, some = at[inside], which[inside]
         tiny = np.finfo(steps.gamma.dtype).tiny
@@ -152,14 +156,16 @@ def continuing(pairs: Floats, names: Sequence[str]) -> Floats:
 
 
 def _of_type(gamma: Floats, pairs: Floats, names: Sequence[str], kind: str, least: float) -> Iterator[ProbableSpan]:
-    own = [number for number, name in enumerate(names) if split_label(name)[1] == kind]
-    letters = [split_label(names[number])[0] for number in own]
+    labels_of_type = [number for number, name in enumerate(names) if split_label(name)[1] == kind]
+    letters = [split_label(names[number])[0] for number in labels_of_type]
     goes_on = np.array([[one in "BI" and other in "IE" for other in letters] for one in letters])
-    gamma, inner = gamma[:, own], pairs[:, own][:, :, own] * goes_on
+    gamma = gamma[:, labels_of_type]
+    inner = pairs[:, labels_of_type][:, :, labels_of_type] * goes_on
     begins = np.maximum(gamma - inner.sum(axis=1), 0)
     steps = inner[1:] / np.maximum(gamma[:-1], np.finfo(gamma.dtype).tiny)[:, :, None]
     for start in np.flatnonzero(begins.sum(axis=1) >= least).tolist():
-        v, stop = begins[start], start + 1
+        v = begins[start]
+        stop = start + 1
         while (reached := float(v.sum())) >= least:
             v = v @ steps[stop - 1] if stop < len(gamma) else np.zeros_like(v)
             if (probability := reached - float(v.sum())) >= least:
@@ -210,20 +216,20 @@ class _Division:
 
     def best(self, k: int) -> NDArray[Any]:
         """[n, L], n <= k: the distinct tag sequences of the best label sequences, best first."""
-        found: list[list[int]] = []
+        sequences: list[list[int]] = []
         self._add([(self._sentence.evidence.sets.tolist(), 0)])
-        while self._queue and len(found) < k:
+        while self._queue and len(sequences) < k:
             _, _, tags, allow, first = heappop(self._queue)
-            found.append(tags)
-            if len(found) < k:
+            sequences.append(tags)
+            if len(sequences) < k:
                 self._add(self._divided(tags, allow, first))
-        return np.array(found, np.int32).reshape(len(found), self._sentence.tokens)
+        return np.array(sequences, np.int32).reshape(len(sequences), self._sentence.tokens)
 
     def log_probabilities(self, tags: NDArray[Any]) -> NDArray[np.float64]:
         """Return float64[n]: log p of tag sequences [n, L] under the evidence, log Z of the tags minus log Z."""
         allow = self._sentence.evidence.sets.tolist()
-        given = [[self._with_tag(*pair) for pair in zip(allow, row, strict=True)] for row in tags.tolist()]
-        _, log_z = self._model.marginals(self._copies([allow, *given]), self._sets.masks)
+        tag_sets = [[self._with_tag(*pair) for pair in zip(allow, row, strict=True)] for row in tags.tolist()]
+        _, log_z = self._model.marginals(self._copies([allow, *tag_sets]), self._sets.masks)
         return np.asarray(log_z[1:] - log_z[0])
 
     def _copies(self, evidence: Sequence[Sequence[int]]) -> Encoded:
@@ -232,7 +238,8 @@ class _Division:
 
     def _divided(self, tags: list[int], allow: list[int], first: int) -> list[tuple[list[int], int]]:
         """Return the parts of a part without its best sequence; its tags before `first` are fixed."""
-        parts, prefix = [], list(allow)
+        parts = []
+        prefix = list(allow)
         for i in range(first, len(tags)):
             if left := [label for label in self._sets.labels(allow[i]) if self._view.projection[label] != tags[i]]:
                 parts.append(([*prefix[:i], self._sets.of_labels(left), *allow[i + 1 :]], i))
@@ -247,7 +254,8 @@ class _Division:
         """Decode parts, all at once, and queue those that have a sequence."""
         if not parts:
             return
-        copies, length = self._copies([allow for allow, _ in parts]), self._sentence.tokens
+        copies = self._copies([allow for allow, _ in parts])
+        length = self._sentence.tokens
         labels = self._model.best(copies, self._sets.masks)
         possible = labels.reshape(len(parts), length).min(axis=1, initial=0) >= 0
         scores = self._model.sequence_scores(copies, np.maximum(labels, 0))

@@ -113,8 +113,9 @@ class CalibratedScoring(ChainScoring):
     """The scores of another scoring divided by a temperature, for probabilities alone."""
 
     def __init__(self, scoring: ChainScoring, temperature: float) -> None:
-        self._scoring, self._temperature, t = scoring, temperature, scoring.transitions
-        cooled = (each / temperature for each in (t.score, t.start_score, t.end_score))
+        self._scoring, self._temperature = scoring, temperature
+        t = scoring.transitions
+        cooled = (scores / temperature for scores in (t.score, t.start_score, t.end_score))
         self.transitions = TransitionScores.of_scores(*cooled)
 
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
@@ -176,18 +177,18 @@ class ScorerParameters(Parameters):
 
     def arrays(self) -> Arrays:
         """The arrays of a model file, by name, without the weights."""
-        return {f"scheme.{part}": getattr(self.scheme, part) for part in _OF_SCHEME}
+        return {f"scheme.{table}": getattr(self.scheme, table) for table in _OF_SCHEME}
 
     @classmethod
     def array_rules(cls, description: Any, arrays: Arrays) -> dict[str, ArrayRule]:
         """The rules for `arrays`."""
         labels = len(description.space.names)
-        return {f"scheme.{part}": ArrayRule(BOOLEANS, (labels,) * axes) for part, axes in _OF_SCHEME.items()}
+        return {f"scheme.{table}": ArrayRule(BOOLEANS, (labels,) * axes) for table, axes in _OF_SCHEME.items()}
 
     @staticmethod
     def scheme_of(arrays: Arrays) -> TransitionScheme:
         """The scheme in the arrays of a model file."""
-        return TransitionScheme(*(arrays[f"scheme.{part}"] for part in _OF_SCHEME))
+        return TransitionScheme(*(arrays[f"scheme.{table}"] for table in _OF_SCHEME))
 
     @classmethod
     @abstractmethod

@@ -60,7 +60,8 @@ def save_model(model: StoredModel, path: Path | str) -> None:
 
     Bytes in names of corpora that are no UTF-8 become question marks: labels have none.
     """
-    path, parts, arrays = Path(path), model.to_json(), model.arrays()
+    path = Path(path)
+    parts, arrays = model.to_json(), model.arrays()
     try:
         check_unicode(parts)
     except ValueError:
@@ -72,8 +73,8 @@ def save_model(model: StoredModel, path: Path | str) -> None:
     description = {"format": _FORMAT, "version": __version__, **parts, FORMS: forms}
     description["digest"] = digest_of(json.loads(json.dumps(description)), packed)
     try:
-        with whole_file(path) as part:
-            save_file(packed, part, {_KEY: json.dumps(description, ensure_ascii=False)})
+        with whole_file(path) as unfinished:
+            save_file(packed, unfinished, {_KEY: json.dumps(description, ensure_ascii=False)})
     except SafetensorError as error:
         raise OSError(f"{path}: the model cannot be written ({error})") from error
 
@@ -154,8 +155,8 @@ def _reading(path: Path) -> Iterator[Any]:
         raise _unreadable(path, error) from error
     except _UNFIT as error:
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        found = f"found a model whose parts do not fit ({reason})"
-        raise ModelFileError(f"{path}: {found}, expected a whole tagweave model") from error
+        problem = f"found a model whose parts do not fit ({reason})"
+        raise ModelFileError(f"{path}: {problem}, expected a whole tagweave model") from error
 
 
 def _check(description: dict[str, Any]) -> None:

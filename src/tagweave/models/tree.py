@@ -78,8 +78,8 @@ class TreeModel:
     def inputs(self) -> tuple[str, ...]:
         """The inputs of the model and its guide besides forms: layers of sentences, and columns as `user:NAME`."""
         relations = () if self.labels is None else self.labels.templates.columns
-        own = given_columns((*self.parameters.templates.columns, *relations))
-        return tuple(dict.fromkeys([*own, *(self.guide.inputs if self.guide else ())]))
+        given_inputs = given_columns((*self.parameters.templates.columns, *relations))
+        return tuple(dict.fromkeys([*given_inputs, *(self.guide.inputs if self.guide else ())]))
 
     @cached_property
     def scoring(self) -> ArcScoring:
@@ -110,10 +110,10 @@ class TreeModel:
         If the evidence is a whole tree, no arc is scored. `projective` chooses among other trees than the model's.
         """
         structure = self._structure(projective)
-        if evidence and (whole := are_whole(encoded.evidence, structure)).any():
+        if evidence and (is_whole := are_whole(encoded.evidence, structure)).any():
             heads = encoded.evidence.token_heads
-            others = encoded.take(np.flatnonzero(~whole))
-            heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
+            incomplete = encoded.take(np.flatnonzero(~is_whole))
+            heads[np.repeat(~is_whole, encoded.lengths)] = self.best(incomplete, True, threads, projective)
             return heads
         first_token = encoded.token_ptr
         heads = np.empty(int(first_token[-1]), np.int32)
@@ -130,28 +130,31 @@ class TreeModel:
     def marginals(
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1
     ) -> tuple[Floats, NDArray[np.float64]]:
-        """The probability of every arc, by cell (`ArcEvidence.cells`), and log Z [S]."""
-        cells, structure = encoded.evidence.cells, self._structure()
-        probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
+        """Return the probability of every arc, by cell (`ArcEvidence.cells`), and log Z [S]."""
+        cells = encoded.evidence.cells
+        structure = self._structure()
+        probabilities = np.zeros(int(cells[-1]), self.weights.dtype)
+        log_z = np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
             scores = self.calibrated.scores(batch)
-            own = structure.restricted_product(scores, batch) if evidence else structure.sums(scores, batch)
-            probabilities[cells[batch.first] : cells[batch.last]] = own.marginals[: batch.cells[-1]]
-            log_z[batch.first : batch.last] = own.log_z
+            sums = structure.restricted_product(scores, batch) if evidence else structure.sums(scores, batch)
+            probabilities[cells[batch.first] : cells[batch.last]] = sums.marginals[: batch.cells[-1]]
+            log_z[batch.first : batch.last] = sums.log_z
 
         self._over_batches(encoded, run, threads)
         return probabilities, log_z
 
     def tree_scores(self, encoded: EncodedArcs, heads: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
         """float64[S]: the scores of whole trees, given as heads int32[N]; -inf for those with a head below 0."""
-        first_token, scores = encoded.token_ptr, np.zeros(len(encoded))
+        first_token = encoded.token_ptr
+        scores = np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
-            own = heads[first_token[batch.first] : first_token[batch.last]]
-            of_words = word_scores(self.calibrated.scores(batch), batch, own)
+            batch_heads = heads[first_token[batch.first] : first_token[batch.last]]
+            of_words = word_scores(self.calibrated.scores(batch), batch, batch_heads)
             sentence = np.repeat(np.arange(batch.first, batch.last), batch.lengths)
-            np.add.at(scores, sentence, np.where(own < 0, -np.inf, of_words))
+            np.add.at(scores, sentence, np.where(batch_heads < 0, -np.inf, of_words))
 
         self._over_batches(encoded, run, threads)
         return scores
@@ -190,7 +193,8 @@ def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) ->
     templates = ArcTemplates(tuple(description.templates), guided_by)
     _ = templates.codes  # parses them
     parameters = ARC_SCORERS[description.scorer].of_parts(description, templates)
-    rules, labels = {"weights": weights_of((parameters.size,))}, None
+    rules = {"weights": weights_of((parameters.size,))}
+    labels = None
     names, rows, texts = description.relations, description.relation_rows, description.relation_templates
     if names is not UNSET and rows is not UNSET:
         rules["relation_weights"] = weights_of((rows, len(names)))
@@ -269,10 +273,10 @@ class TreePredictor:
         arcs = _arcs(heads.tolist(), relations)
         token = 0
         for sentence in block:
-            own: HeadLayer = tuple(arcs[token : token + len(sentence)])
+            candidates: HeadLayer = tuple(arcs[token : token + len(sentence)])
             if layer is not None:
-                own = _kept(sentence.heads.get(layer), own)
-            yield replace(sentence, heads={**sentence.heads, layer or self.model.guideline: own})
+                candidates = _kept(sentence.heads.get(layer), candidates)
+            yield replace(sentence, heads={**sentence.heads, layer or self.model.guideline: candidates})
             token += len(sentence)
 
 
@@ -291,24 +295,24 @@ def guided(sentences: Sequence[Sentence], guide: TreeModel, threads: int = 1) ->
 
 
 def _arcs(heads: Sequence[int], relations: Sequence[str | None]) -> list[tuple[Arc, ...]]:
-    """One candidate for every token; equal arcs share an object, which saves most of the time."""
-    known: dict[tuple[int, str | None], tuple[Arc, ...]] = {}
+    """Return one candidate for every token; equal arcs share an object, which saves most of the time."""
+    interned: dict[tuple[int, str | None], tuple[Arc, ...]] = {}
     candidates = []
     for key in zip(heads, relations, strict=True):
-        arcs = known.get(key)
+        arcs = interned.get(key)
         if arcs is None:
-            arcs = known[key] = (Arc(*key),)
+            arcs = interned[key] = (Arc(*key),)
         candidates.append(arcs)
     return candidates
 
 
-def _kept(given: HeadLayer | None, arcs: HeadLayer) -> HeadLayer:
-    """Return the arcs, with given relations where the model does not know them."""
-    if given is None:
+def _kept(layer: HeadLayer | None, arcs: HeadLayer) -> HeadLayer:
+    """Return the arcs; a relation that the layer excludes becomes the first one that it names."""
+    if layer is None:
         return arcs
     kept: list[tuple[Arc, ...]] = []
-    for candidates, own in zip(given, arcs, strict=True):
-        head, relation = (own or (Arc(None, None),))[0]
+    for candidates, new_arcs in zip(layer, arcs, strict=True):
+        head, relation = (new_arcs or (Arc(None, None),))[0]
         named = [arc.relation for arc in candidates or () if arc.head in (None, head)]
         if named and None not in named and relation not in named:
             relation = named[0]

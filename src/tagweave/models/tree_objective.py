@@ -57,18 +57,20 @@ class TreeObjective:
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         bounds = list(batch_bounds(self.encoded))
-        share, scoring = max(1, -(-len(bounds) // self.threads)), self.parameters.scoring(weights)
+        share = max(1, -(-len(bounds) // self.threads))
+        scoring = self.parameters.scoring(weights)
 
         def run(thread: int) -> tuple[float, Floats]:
-            gradient, loss = np.zeros(self.size, self.dtype), 0.0
+            gradient = np.zeros(self.size, self.dtype)
+            loss = 0.0
             for first, last in bounds[thread * share : (thread + 1) * share]:
                 loss += self._add_loss(scoring, self.parameters.batch(self.encoded, first, last), gradient)[0]
             return loss, gradient
 
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(run, range(self.threads)))
-        for _, part in parts[1:]:
-            parts[0][1][:] += part
+        for _, thread_gradient in parts[1:]:
+            parts[0][1][:] += thread_gradient
         return sum(loss for loss, _ in parts), parts[0][1]
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
@@ -133,8 +135,8 @@ class TreeObjective:
         touch: far fewer than the features of all arcs.
         """
         if self._written is not None:
-            *own, gradient, moved = self._written
-            if own == [first, last] and moved is not None and _is_moved(gradient, moved):
+            *bounds, gradient, moved = self._written
+            if bounds == [first, last] and moved is not None and _is_moved(gradient, moved):
                 return moved
         return self._touched(self.parameters.batch(self.encoded, first, last))
 

@@ -153,9 +153,9 @@ class WordRows:
         New forms get rows, and their codes are kept.
         """
         texts = [sentence.forms for sentence in sentences]  # then the loop below runs no Python code for a step
-        known = len(self._numbers)
+        count_before = len(self._numbers)
         ids = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(texts)), np.int32, sum(map(len, texts)))
-        count, first = len(self._numbers) - known, known + self._high - self._low
+        count, first = len(self._numbers) - count_before, count_before + self._high - self._low
         if first + count > self._most:
             return None
         if count:

@@ -56,13 +56,14 @@ class CharacterLabelling(Labelling):
     def input(self) -> Input:
         return Input(self.argument, self.chosen_format.name)
 
-    def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        layer, form = self.input_layer, self.input_format
+    def evidence(self, originals: Sequence[Sentence]) -> Corpus:
+        layer = self.input_layer
+        form = self.input_format
         if not form.labels and form.unit == "character":
-            return raw_evidence(self.tagger, given, self.whole_runs)
+            return raw_evidence(self.tagger, originals, self.whole_runs)
         if form.unit == "word":
-            given = [s if layer in s.layers else s.with_layer(layer, (None,) * len(s)) for s in given]
-        evidence = in_characters(self.tagger, Corpus(tuple(given), layer, form.unit))
+            originals = [s if layer in s.layers else s.with_layer(layer, (None,) * len(s)) for s in originals]
+        evidence = in_characters(self.tagger, Corpus(tuple(originals), layer, form.unit))
         if self.retag:
             return evidence.map(lambda s: replace(s, layers={evidence.guideline: (None,) * len(s)}))
         return evidence
@@ -93,14 +94,14 @@ class CharacterLabelling(Labelling):
     def has_labels(self) -> bool:
         return self.tagger.model.task != "segment"
 
-    def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
+    def filled(self, original: Sentence, labelled: Sentence, form: Format) -> Sentence:
         words = self.tagger.words(labelled)
         tags = words.layers.get(self.tagger.guideline)
         if form.labels == "character":
-            return _partial_sentence(words, tags, given)
+            return _partial_sentence(words, tags, original)
         if self.input_format.unit == "character" or self.retag:
             return replace(words, layers={} if tags is None or form.labels is None else {self.layer(form): tags})
-        return given if tags is None else given.with_layer(self.layer(form), tags)
+        return original if tags is None else original.with_layer(self.layer(form), tags)
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
         if note := self._note_on_labels():
@@ -131,34 +132,35 @@ class CharacterLabelling(Labelling):
         form = recognise(lines).format
         if form.labels is None or form is plain.SEGMENTED:
             return ""
-        line = next((number for number, each in enumerate(lines, 1) if recognise([each]).format is form), 1)
+        line = next((number for number, text in enumerate(lines, 1) if recognise([text]).format is form), 1)
         name = "standard input" if path == STANDARD_STREAM else path
-        found = f"{name}:{line}: found what looks like the format {form.name}"
-        return f"{found}, and cuts it as raw text, labels included; `format={form.name}` reads it"
+        problem = f"{name}:{line}: found what looks like the format {form.name}"
+        return f"{problem}, and cuts it as raw text, labels included; `format={form.name}` reads it"
 
 
 def in_characters(tagger: ChainPredictor, corpus: Corpus) -> Corpus:
     """Return a corpus in characters, with its annotation in the layer of the model's guideline."""
-    prepared, own = Task(tagger.model.task, tagger.model.coding).prepare(corpus), tagger.guideline
-    sentences = (replace(s, layers={own: s.layers[corpus.guideline]}) for s in prepared)
-    return Corpus(tuple(sentences), own, "character")
+    prepared = Task(tagger.model.task, tagger.model.coding).prepare(corpus)
+    guideline = tagger.guideline
+    sentences = (replace(s, layers={guideline: s.layers[corpus.guideline]}) for s in prepared)
+    return Corpus(tuple(sentences), guideline, "character")
 
 
 def raw_evidence(tagger: ChainPredictor, lines: Iterable[Sentence], whole_runs: bool = True) -> Corpus:
     """Return raw text, with a character per token, as evidence: its blanks and runs determine some boundaries."""
-    given = tuple(without_blanks(line, whole_runs) for line in lines)
-    return in_characters(tagger, Corpus(given, SEGMENTATION, "character"))
+    characters = tuple(without_blanks(line, whole_runs) for line in lines)
+    return in_characters(tagger, Corpus(characters, SEGMENTATION, "character"))
 
 
-def _partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
+def _partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, original: Sentence) -> Sentence:
     """Return words as a sentence for KyTea's format, with the tags of the model or of the input."""
     characters = to_characters(replace(words, layers={}), SEGMENTATION)
     ends = [end - 1 for end in accumulate(map(len, words.forms))]
     layers = dict(characters.layers)
     if tags is not None:
         layers[TAG] = _spread(tags, words)
-    if len(given) == len(characters):  # the input has characters too: keep the tags that are not the model's
-        for name, layer in given.layers.items():
+    if len(original) == len(characters):  # the input has characters too: keep the tags that are not the model's
+        for name, layer in original.layers.items():
             if name not in layers and name.startswith(TAG):
                 layers[name] = _spread([layer[end] for end in ends], words)
     return replace(characters, layers=layers)

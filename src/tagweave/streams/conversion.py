@@ -59,16 +59,24 @@ class ReviewList:
     tokens: list[UncertainToken] = field(default_factory=list)
 
     def add(self, tokens: Iterable[UncertainToken]) -> None:
-        self.tokens = nsmallest(self.size, [*self.tokens, *tokens], key=lambda each: each.probability)
+        self.tokens = nsmallest(self.size, [*self.tokens, *tokens], key=lambda token: token.probability)
 
     def lines(self) -> Iterator[str]:
         yield "\t".join(_COLUMNS)
-        for each in self.tokens:
-            others = " ".join(f"{tag} {probability:.4f}" for tag, probability in each.alternatives)
-            context = each.context
-            given = "|".join(each.given or ("_",))
-            texts = (context.word, given, each.chosen, others, str(context), context.source, str(context.position))
-            yield "\t".join((f"{each.probability:.4f}", *texts))
+        for token in self.tokens:
+            alternatives = " ".join(f"{tag} {probability:.4f}" for tag, probability in token.alternatives)
+            context = token.context
+            labels = "|".join(token.given or ("_",))
+            texts = (
+                context.word,
+                labels,
+                token.chosen,
+                alternatives,
+                str(context),
+                context.source,
+                str(context.position),
+            )
+            yield "\t".join((f"{token.probability:.4f}", *texts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +103,7 @@ class Conversion(Stream):
         """Return the least certain tokens of a block, at most as many as the review lists."""
 
     @abstractmethod
-    def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
+    def in_format(self, original: Sentence, converted: Sentence, form: Format) -> Sentence:
         """Return the sentence as read with its converted annotation, in the form that the format holds."""
 
     def notes(self) -> Iterator[str]:
@@ -112,8 +120,8 @@ class Conversion(Stream):
             converted = self.convert(block.evidence)
             if self.review.size:
                 self.review.add(self.least_certain(block.evidence, converted))
-            for given, sentence in zip(block.given, converted, strict=True):
-                written = self.in_format(given, sentence, form)
+            for original, sentence in zip(block.originals, converted, strict=True):
+                written = self.in_format(original, sentence, form)
                 if self.confidence and form.confidence is not None:
                     written = form.confidence.written(written, sentence.confidence or ())
                 yield written
@@ -139,18 +147,18 @@ class LabelConversion(Conversion):
 
     def blocks(self) -> Iterator[Block]:
         used = {*self.model.space.guidelines, *sources(self.model, self.to)} - ({self.to} if self.retag else set())
-        for given in self.input.blocks():
-            sentences = tuple(self._evidence(sentence, used) for sentence in given)
+        for originals in self.input.blocks():
+            sentences = tuple(self._evidence(sentence, used) for sentence in originals)
             evidence = Corpus(sentences, self.source, "word", path=self.input.path)
             consistent = without_contradictions(self.model, evidence, self.to)
             self.overruled[self.source] += _count_known(evidence) - _count_known(consistent)
-            yield Block(given, consistent)
+            yield Block(originals, consistent)
 
     def _evidence(self, sentence: Sentence, used: set[str]) -> Sentence:
         """Return a sentence with the layer to convert, and the others that the model uses, by guideline."""
         rest = [name for name in sentence.layers if name != self.input_layer]
-        found = {name: self.tagger.layer_in(rest, name) for name in used}
-        layers = {name: sentence.layers[layer] for name, layer in found.items() if layer is not None}
+        layer_names = {name: self.tagger.layer_in(rest, name) for name in used}
+        layers = {name: sentence.layers[layer] for name, layer in layer_names.items() if layer is not None}
         return replace(sentence, layers={**layers, self.source: self._given_labels(sentence)})
 
     def _given_labels(self, sentence: Sentence) -> Layer:
@@ -176,19 +184,20 @@ class LabelConversion(Conversion):
         if form.labels != "word":
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words with labels")
         if self.confidence:
-            check_can_hold(form, "`confidence`", lambda each: each.confidence is not None)
+            check_can_hold(form, "`confidence`", lambda candidate_format: candidate_format.confidence is not None)
         if self.soft:
-            check_can_hold(form, "`soft`", lambda each: each.partial)
+            check_can_hold(form, "`soft`", lambda candidate_format: candidate_format.partial)
 
-    def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
+    def in_format(self, original: Sentence, converted: Sentence, form: Format) -> Sentence:
         if form.names_layers:  # such a comment would name the last layer, now the new one
-            given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
-        new, labels = self._new_layer(given, form), converted.layers[self.to]
+            original = replace(original, comments=tuple(c for c in original.comments if not names_guideline(c)))
+        new = self._new_layer(original, form)
+        labels = converted.layers[self.to]
         if self._leads(form):
             return form.with_labels(
-                replace(given, layers={new: labels}), self._old_layer(form), self._given_labels(given)
+                replace(original, layers={new: labels}), self._old_layer(form), self._given_labels(original)
             )
-        written = form.with_labels(given, new, labels, self.input_layer if self.retag else None)
+        written = form.with_labels(original, new, labels, self.input_layer if self.retag else None)
         if form.holds_several and not form.names_layers:
             self.fields.update(name for name in form.layers[1:] if written.layers.get(name) == labels)
         return written
@@ -198,9 +207,9 @@ class LabelConversion(Conversion):
         is_new = form.names_layers or not form.holds_several or self._leads(form)
         return self._new_layer(self.input.first, form) if is_new else self.input_layer
 
-    def _new_layer(self, given: Sentence | None, form: Format) -> str:
+    def _new_layer(self, original: Sentence | None, form: Format) -> str:
         """Return the layer of the new labels: one that the guideline had in training, or one of its name."""
-        names = {*(given.layers if given else ()), *form.layers} - {self.input_layer}
+        names = {*(original.layers if original else ()), *form.layers} - {self.input_layer}
         if self._leads(form):
             names = {*form.layers} - {self._old_layer(form)}
         return self.tagger.layer_in(names) or self.to
@@ -215,11 +224,13 @@ class LabelConversion(Conversion):
 
 
 def _count_known(corpus: Corpus) -> int:
-    return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))
+    return sum(
+        candidates is not None for sentence in corpus for candidates in sentence.layers.get(corpus.guideline, ())
+    )
 
 
 def label_conversion(
-    model: ChainModel, name: str, given: Input, to: str | None, **options: Any
+    model: ChainModel, name: str, source_input: Input, to: str | None, **options: Any
 ) -> tuple[LabelConversion, str]:
     """Return the conversion of an input by a model, and a note if the guideline of the input is an assumption, or "".
 
@@ -231,20 +242,22 @@ def label_conversion(
         raise StreamError(f"{name}: found a model of characters, expected a model of words to convert tags with")
     if to is not None:
         check_guideline(model, to, name)
-    if given.first and given.of_characters:
-        raise CorpusError(f"{given.format.name} text, characters", "words with labels to convert", given.path)
+    if source_input.first and source_input.of_characters:
+        raise CorpusError(
+            f"{source_input.format.name} text, characters", "words with labels to convert", source_input.path
+        )
     helpful = sources(model, to) if to else ()
-    layer = given.layer(helpful, [each for name in helpful for each in model.layers(name)])
-    if given.first and layer not in given.layers:
-        raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)
-    known = model.space.guidelines
-    trained = [name for name in known if layer in model.layers(name)]
-    guideline = given.guideline or (layer if layer in known or len(trained) != 1 else trained[0])
+    layer = source_input.layer(helpful, [layer_name for name in helpful for layer_name in model.layers(name)])
+    if source_input.first and layer not in source_input.layers:
+        raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", source_input.path)
+    guidelines = model.space.guidelines
+    trained = [name for name in guidelines if layer in model.layers(name)]
+    guideline = source_input.guideline or (layer if layer in guidelines or len(trained) != 1 else trained[0])
     if to is None:
-        others = [view.guideline for view in model.space.sides if view.guideline != guideline]
-        if len(others) != 1:
-            expected = " or ".join(f"`to={other}`" for other in others) or "a model of another guideline, too"
+        other_sides = [view.guideline for view in model.space.sides if view.guideline != guideline]
+        if len(other_sides) != 1:
+            expected = " or ".join(f"`to={other}`" for other in other_sides) or "a model of another guideline, too"
             raise StreamError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")
-        to = others[0]
-    source, note = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
-    return LabelConversion(model=model, input=given, input_layer=layer, source=source, to=to, **options), note
+        to = other_sides[0]
+    source, note = source_name(sources(model, to), guideline, to, name, source_input.guideline is not None)
+    return LabelConversion(model=model, input=source_input, input_layer=layer, source=source, to=to, **options), note

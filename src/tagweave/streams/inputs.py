@@ -72,13 +72,14 @@ class Input:
         self, form: Format, sentences: Iterator[Sentence], arrived: Sequence[str]
     ) -> tuple[Format, Iterator[Sentence]]:
         """Cut raw text into words as the text of the model was cut; any other input stays as it is."""
-        model, is_raw = self.tokenization, form is plain.RAW
+        model = self.tokenization
+        is_raw = form is plain.RAW
         is_text = is_raw or (form is plain.SEGMENTED and chosen_format(self.format_name, self.path) is None)
         if model is None or not is_text or (is_raw and model.tokens == "blanks"):
             return form, sentences
         return plain.SEGMENTED, _in_words(sentences, is_raw, model, arrived or first_lines(self.path, _LINES))
 
-    def with_text(self, sentence: Sentence, given: Sentence, form: Format, number: int) -> Sentence:
+    def with_text(self, sentence: Sentence, original: Sentence, form: Format, number: int) -> Sentence:
         """Return a sentence made of one that was read, for an output of this format.
 
         CoNLL-U of text without labels has the text, the number of the sentence, and where words stand together.
@@ -88,8 +89,8 @@ class Input:
         if form is not conllu.FORMAT:
             return replace(sentence, comments=()) if sentence.comments else sentence
         between = "" if self.format is plain.RAW else " "
-        kept = (each.removeprefix(conllu.TEXT) for each in given.comments)
-        text = next(kept, between.join(given.forms))
+        kept = (comment.removeprefix(conllu.TEXT) for comment in original.comments)
+        text = next(kept, between.join(original.forms))
         return conllu.of_text(replace(sentence, comments=()), text, number)
 
     def note_on_tokens(self, sentences: Sequence[Sentence]) -> str:
@@ -97,9 +98,9 @@ class Input:
         model = self.tokenization
         if model is None or self.tokens is not None:
             return ""
-        if model.of_segmenter and any(model.uncut(form) for each in sentences for form in each.forms):
+        if model.of_segmenter and any(model.uncut(form) for sentence in sentences for form in sentence.forms):
             return f"{self._name} has text without blanks, but a segmenter cut the text of the model: cut it first"
-        forms = [each.forms for each in sentences]
+        forms = [sentence.forms for sentence in sentences]
         if model.tokens == "words":
             seen = Tokenization.of_forms(forms)
             differs = seen.tokens == "blanks" and not seen.of_segmenter
@@ -148,7 +149,8 @@ class Input:
 
         The only layer of a file that names none is the one of training if it has labels of the model.
         """
-        layer, layers = parse_argument(self.argument).layer, self.layers
+        layer = parse_argument(self.argument).layer
+        layers = self.layers
         if layer is not None:
             if layer not in layers:
                 content = f"the layers {', '.join(layers)}" if layers else "no layers"
@@ -156,9 +158,9 @@ class Input:
             return layer
         if self.of_characters and self.format.layer:
             return self.format.layer
-        known = [layer for layer in (*guidelines, *trained) if layer in layers]
-        if known or not layers:
-            return [*known, *guidelines, *_USUAL][0]
+        named_layers = [layer for layer in (*guidelines, *trained) if layer in layers]
+        if named_layers or not layers:
+            return [*named_layers, *guidelines, *_USUAL][0]
         if not trained or not self.format.holds_several:
             return next((layer for layer in _USUAL if layer in layers), layers[-1])
         if self.format.names_layers:
@@ -171,7 +173,7 @@ class Input:
         if not self.first or self.labels is None or tuple(layers) != self.format.layers:
             return False
         labels = self.first.layers[layers[0]]
-        return self.labels.fill("_" if each is None else format_candidates(each) for each in labels)
+        return self.labels.fill("_" if candidates is None else format_candidates(candidates) for candidates in labels)
 
     def lacking(self, layer: str, expected: Sequence[str]) -> str:
         """Return a note if a file of several layers has none of those expected; or ""."""
@@ -206,13 +208,14 @@ def _in_words(
 
     The lines `shown`, by default the first one, tell whether text was cut before, and so stays as it is.
     """
-    first, between = list(islice(sentences, 1)), "" if is_raw else " "
+    first = list(islice(sentences, 1))
+    between = "" if is_raw else " "
     sentences = chain(first, sentences)
-    cut = for_text(model, shown or [between.join(each.forms) for each in first])
+    cut = for_text(model, shown or [between.join(sentence.forms) for sentence in first])
     if cut is runs and not is_raw:
         return sentences
-    lines = ((each, between.join(each.forms)) for each in sentences)
-    return (_of_line(line, cut(line), each.location) for each, line in lines)
+    lines = ((sentence, between.join(sentence.forms)) for sentence in sentences)
+    return (_of_line(line, cut(line), sentence.location) for sentence, line in lines)
 
 
 def _of_line(line: str, tokens: Sequence[Offsets], location: Location) -> Sentence:
@@ -227,10 +230,10 @@ def load_for(tagger: ChainPredictor, argument: str, format: str | None = None) -
     model = Tokenization.from_json(tagger.model.about.get("tokens"))
     is_raw = corpus.unit == "character"
     is_text = is_raw or chosen_format(format, parse_argument(argument).path) is None
-    is_bare = not any(each.layers or each.heads or each.columns for each in corpus)
+    is_bare = not any(sentence.layers or sentence.heads or sentence.columns for sentence in corpus)
     if tagger.model.of_characters or not is_text or not is_bare or (is_raw and model.tokens == "blanks"):
         return corpus
-    shown = [("" if is_raw else " ").join(each.forms) for each in corpus.sentences[:_LINES]]
+    shown = [("" if is_raw else " ").join(sentence.forms) for sentence in corpus.sentences[:_LINES]]
     return replace(corpus, sentences=tuple(_in_words(iter(corpus.sentences), is_raw, model, shown)), unit="word")
 
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
     """Raise StreamError unless the model, called `name`, knows the guideline."""
-    known = model.space.guidelines
-    if guideline not in known:
-        expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
+    names = model.space.guidelines
+    if guideline not in names:
+        expected = f"{names[0]}, the guideline" if len(names) == 1 else f"one of {', '.join(names)}, the guidelines"
         raise StreamError(f"found `to={guideline}`, expected {expected} of {name}")
 
 
@@ -75,45 +75,49 @@ class Labelling(Stream):
 
     def blocks(self) -> Iterator[Block]:
         _ = self.input_format
-        own, layer = self.tagger.guideline, self.input_layer
-        lacking = self.input.lacking(layer, (own, *self.tagger.model.layers(own))) if self.has_labels else ""
+        guideline = self.tagger.guideline
+        layer = self.input_layer
+        lacking = (
+            self.input.lacking(layer, (guideline, *self.tagger.model.layers(guideline))) if self.has_labels else ""
+        )
         for note in filter(None, (self.input.note, lacking)):
             self.tell(note)
-        for number, given in enumerate(self.input.blocks()):
-            if not number and (note := self.input.note_on_tokens(given)):
+        for number, originals in enumerate(self.input.blocks()):
+            if not number and (note := self.input.note_on_tokens(originals)):
                 self.tell(note)
-            yield Block(given, self.evidence(given))
+            yield Block(originals, self.evidence(originals))
 
     def labelled(self) -> Iterator[tuple[Sentence, Sentence]]:
         """Yield every sentence as read, and in the model's tokens with the best labels under its evidence."""
         for block in self.blocks():
-            yield from zip(block.given, self.tagger.complete(block.evidence), strict=True)
+            yield from zip(block.originals, self.tagger.complete(block.evidence), strict=True)
 
     @abstractmethod
-    def evidence(self, given: Sequence[Sentence]) -> Corpus:
+    def evidence(self, originals: Sequence[Sentence]) -> Corpus:
         """Return sentences of the input in tokens of the model, with their labels in the layer of its guideline."""
 
     @abstractmethod
-    def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
+    def filled(self, original: Sentence, labelled: Sentence, form: Format) -> Sentence:
         """Return a sentence of the input with its labels, in the form that the format holds."""
 
     def check_format(self, form: Format) -> None:
         """Raise StreamError unless the format can hold several guidelines, if there are several."""
         if len(self.tagger.guidelines) > 1:
-            check_can_hold(form, "several `to`", lambda each: each.holds_several)
+            check_can_hold(form, "several `to`", lambda candidate_format: candidate_format.holds_several)
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
         """Yield the sentences, filled in, without what they say of covered labels: their annotation is complete."""
-        for number, (given, labelled) in enumerate(self.labelled(), 1):
-            sentence = self.input.with_text(self.filled(given, labelled, form), given, form, number)
+        for number, (original, labelled) in enumerate(self.labelled(), 1):
+            sentence = self.input.with_text(self.filled(original, labelled, form), original, form, number)
             if sentence.covered is not None or sentence.comments:
-                comments = (each for each in sentence.comments if key_and_value(each)[0] != COVERED)
+                comments = (comment for comment in sentence.comments if key_and_value(comment)[0] != COVERED)
                 sentence = replace(sentence, comments=tuple(comments), covered=None)
             yield sentence
 
     def as_conllu(self) -> Iterator[Sentence]:
         """Yield the sentences as input of the next model, with labels in a field of CoNLL-U."""
-        own, layer = self.tagger.guideline, self.layer(conllu.FORMAT)
+        guideline = self.tagger.guideline
+        layer = self.layer(conllu.FORMAT)
         for sentence in self.sentences(conllu.FORMAT):
             if layer in conllu.FORMAT.layers:
                 yield sentence
@@ -121,7 +125,7 @@ class Labelling(Stream):
             layers = dict(sentence.layers)
             labels = layers.pop(layer, None)
             words = replace(sentence, layers=layers)
-            yield words if labels is None else with_layers(words, {own: labels}, conllu.FORMAT)
+            yield words if labels is None else with_layers(words, {guideline: labels}, conllu.FORMAT)
 
 
 _MOST = 0.5  # share of words with labels from which text counts as labelled, if labels are ignored
@@ -154,30 +158,32 @@ class WordLabelling(Labelling):
         self.input.check_words()
         return self.input.format
 
-    def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        evidence, own = [], self.tagger.guideline
-        as_read = {own} if self.input_layer == own and len(self.tagger.guidelines) == 1 and not self.retag else set()
-        for sentence in given:
+    def evidence(self, originals: Sequence[Sentence]) -> Corpus:
+        evidence = []
+        guideline = self.tagger.guideline
+        is_as_read = self.input_layer == guideline and len(self.tagger.guidelines) == 1 and not self.retag
+        as_read = {guideline} if is_as_read else set()
+        for sentence in originals:
             if as_read.issuperset(sentence.layers) and as_read.issuperset(sentence.rejected):
                 evidence.append(sentence)
                 continue
             unknown: Layer = (None,) * len(sentence)
             if self.retag:
                 bare = replace(sentence, rejected={}) if sentence.rejected else sentence
-                evidence.append(bare.with_valid_layers({own: unknown}))
+                evidence.append(bare.with_valid_layers({guideline: unknown}))
                 continue
-            there = {own: self.input_layer, **self._other_layers(sentence)}
+            there = {guideline: self.input_layer, **self._other_layers(sentence)}
             layers = {name: sentence.layers.get(layer, unknown) for name, layer in there.items()}
             rejected = {name: sentence.rejected.get(layer, ()) for name, layer in there.items()}
             bare = replace(sentence, rejected=rejected) if sentence.rejected else sentence
             evidence.append(bare.with_valid_layers(layers))
-        return Corpus(tuple(evidence), own, "word")
+        return Corpus(tuple(evidence), guideline, "word")
 
     def _other_layers(self, sentence: Sentence) -> dict[str, str]:
         """Return the layers of a sentence in which further guidelines are read and written."""
         rest = [name for name in sentence.layers if name != self.input_layer]
-        found = {name: self.tagger.layer_in(rest, name) for name in self.tagger.guidelines[1:]}
-        return {name: layer for name, layer in found.items() if layer is not None}
+        layer_names = {name: self.tagger.layer_in(rest, name) for name in self.tagger.guidelines[1:]}
+        return {name: layer for name, layer in layer_names.items() if layer is not None}
 
     @property
     def default_format(self) -> Format:
@@ -192,39 +198,39 @@ class WordLabelling(Labelling):
 
     def layer(self, form: Format) -> str:
         """Return the layer that is filled in; of an input that does not name its layer, the one of the model."""
-        own = None if self.input.layers and self.input_format.holds_several else self.tagger.layer_in(form.layers)
-        return own or self.input_layer
+        layer = None if self.input.layers and self.input_format.holds_several else self.tagger.layer_in(form.layers)
+        return layer or self.input_layer
 
     @cached_property
     def _layers_in(self) -> dict[str, str]:
         """The layer that is filled in, by format."""
         return {}
 
-    def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        own, *others = self.tagger.guidelines
+    def filled(self, original: Sentence, labelled: Sentence, form: Format) -> Sentence:
+        guideline, *other_guidelines = self.tagger.guidelines
         layer = self._layers_in.get(form.name) or self._layers_in.setdefault(form.name, self.layer(form))
-        if layer == own and not (given.layers.keys() - {own} or given.rejected or others):
+        if layer == guideline and not (original.layers.keys() - {guideline} or original.rejected or other_guidelines):
             return labelled
-        there = self._other_layers(given) if others else {}
+        there = self._other_layers(original) if other_guidelines else {}
         if layer != self.input_layer:
-            given = given.with_layers_of({*given.layers} - {self.input_layer})
-        filled = given.with_valid_layers({**given.layers, layer: labelled.layers[own]})
-        return with_layers(filled, {there.get(name, name): labelled.layers[name] for name in others}, form)
+            original = original.with_layers_of({*original.layers} - {self.input_layer})
+        filled = original.with_valid_layers({**original.layers, layer: labelled.layers[guideline]})
+        return with_layers(filled, {there.get(name, name): labelled.layers[name] for name in other_guidelines}, form)
 
 
 def fill_in_tags(sentences: Iterable[Sentence], tagger: ChainPredictor, retag: bool = False) -> Iterator[Sentence]:
     """Yield sentences with the tags of the tagger's guideline; with `retag`, the layer of that guideline is ignored."""
-    own = tagger.guideline
+    guideline = tagger.guideline
     for block in ready_blocks(sentences):
         evidence = []
         for sentence in block:
             layer = None if retag else tagger.layer_in(sentence.layers)
             tags: Layer = (None,) * len(sentence) if layer is None else sentence.layers[layer]
-            evidence.append(replace(sentence, layers={own: tags}))
-        labelled = tagger.complete(Corpus(tuple(evidence), own))
-        for given, sentence in zip(block, labelled, strict=True):
-            layer = tagger.layer_in((*given.layers, *conllu.FORMAT.layers)) or own
-            yield with_layers(given, {layer: sentence.layers[own]}, conllu.FORMAT)
+            evidence.append(replace(sentence, layers={guideline: tags}))
+        labelled = tagger.complete(Corpus(tuple(evidence), guideline))
+        for original, sentence in zip(block, labelled, strict=True):
+            layer = tagger.layer_in((*original.layers, *conllu.FORMAT.layers)) or guideline
+            yield with_layers(original, {layer: sentence.layers[guideline]}, conllu.FORMAT)
 
 
 def probability_rows(labelling: Labelling) -> Iterator[str]:

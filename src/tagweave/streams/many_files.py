@@ -105,7 +105,7 @@ def _files(pattern: str) -> Iterator[tuple[str, str]]:
     if path.is_dir():
         for file in sorted(path.rglob("*")):
             name = file.relative_to(path)
-            if file.is_file() and not any(part.startswith(("_", ".")) for part in name.parts):
+            if file.is_file() and not any(component.startswith(("_", ".")) for component in name.parts):
                 yield str(file), str(name)
     elif path.exists():
         yield pattern, path.name
@@ -154,8 +154,8 @@ def carry_out(
                 bad[task.path] = outcome.problem
                 tell(outcome.problem)
             for note in outcome.notes:
-                if (known := note.replace(task.path, "")) not in notes and len(notes) < _NOTES:
-                    notes.add(known)
+                if (general := note.replace(task.path, "")) not in notes and len(notes) < _NOTES:
+                    notes.add(general)
                     tell(note)
             progress(done, len(waiting))
     if bad:

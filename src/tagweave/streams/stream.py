@@ -41,7 +41,7 @@ Progress = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 class Block(NamedTuple):
     """Sentences as read, and as a corpus of evidence in the model's terms."""
 
-    given: list[Sentence]
+    originals: list[Sentence]
     evidence: Corpus
 
 
@@ -88,7 +88,7 @@ class TreeStream(Stream):
         return conllu.FORMAT
 
     def check_format(self, form: Format) -> None:
-        check_can_hold(form, "trees", lambda each: each.heads is not None)
+        check_can_hold(form, "trees", lambda candidate_format: candidate_format.heads is not None)
 
     def layer(self, form: Format) -> str:
         return conllu.HEAD

@@ -42,7 +42,8 @@ def fill_in_trees(
     Trees that replace others come without enhanced dependencies. A note names layers and columns that the parser,
     called `name`, uses and the first block lacks.
     """
-    names, own = parser.model.inputs, parser.model.guideline
+    names = parser.model.inputs
+    guideline = parser.model.guideline
     for number, block in enumerate(ready_blocks(sentences)):
         if missing := [] if number else lacking(block, names):
             tell(f"the input has no {', '.join(missing)}, which {name} looks at: its trees will be worse")
@@ -51,9 +52,9 @@ def fill_in_trees(
             unknown: HeadLayer = (None,) * len(sentence)
             heads = unknown if retag else sentence.heads.get(layer, unknown)
             # without other head layers, one of which might have the name of the guide's
-            evidence.append(with_columns(replace(sentence, heads={own: heads}), names))
+            evidence.append(with_columns(replace(sentence, heads={guideline: heads}), names))
         for sentence in parser.complete(evidence):
-            parsed = replace(sentence, heads={HEAD: sentence.heads[own]})
+            parsed = replace(sentence, heads={HEAD: sentence.heads[guideline]})
             yield without_enhanced_dependencies(parsed) if retag else parsed
 
 
@@ -74,8 +75,8 @@ def parsed_file(
     source.check_words()
     if source.note:
         tell(source.note)
-    given, again = tee(sentence for block in source.blocks() for sentence in block)
-    parsed = fill_in_trees(given, parser, name, tell, parse_argument(argument).layer or HEAD, retag)
+    sentences, again = tee(sentence for block in source.blocks() for sentence in block)
+    parsed = fill_in_trees(sentences, parser, name, tell, parse_argument(argument).layer or HEAD, retag)
     for number, (sentence, read) in enumerate(zip(parsed, again, strict=True), 1):
         yield source.with_text(sentence, read, conllu.FORMAT, number)
 
@@ -87,12 +88,12 @@ class TreeConversion(Conversion, TreeStream):
     model: TreeModel
 
     def blocks(self) -> Iterator[Block]:
-        for given in self.input.blocks():
+        for originals in self.input.blocks():
             sentences = (
-                replace(each, heads={self.source: each.heads.get(self.input_layer, (None,) * len(each))})
-                for each in given
+                replace(sentence, heads={self.source: sentence.heads.get(self.input_layer, (None,) * len(sentence))})
+                for sentence in originals
             )
-            yield Block(given, Corpus(tuple(sentences), self.source, path=self.input.path))
+            yield Block(originals, Corpus(tuple(sentences), self.source, path=self.input.path))
 
     def convert(self, evidence: Corpus) -> Corpus:
         return convert_trees(self.model, evidence, self.threads)
@@ -100,14 +101,14 @@ class TreeConversion(Conversion, TreeStream):
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
         return review_trees(self.model, evidence, converted, self.review.size, self.threads)
 
-    def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        comments = tuple(comment for comment in given.comments if not names_guideline(comment))
-        new = replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
+    def in_format(self, original: Sentence, converted: Sentence, form: Format) -> Sentence:
+        comments = tuple(comment for comment in original.comments if not names_guideline(comment))
+        new = replace(original, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
         return without_enhanced_dependencies(new)
 
 
 def tree_conversion(
-    model: TreeModel, name: str, given: Input, to: str | None, **options: Any
+    model: TreeModel, name: str, source_input: Input, to: str | None, **options: Any
 ) -> tuple[TreeConversion, str]:
     """Return the conversion of a treebank by a parser, and a note if its guideline is an assumption, or "".
 
@@ -117,13 +118,13 @@ def tree_conversion(
     """
     if to not in (None, model.guideline):
         raise StreamError(f"found `to={to}`, expected {model.guideline}, the guideline of {name}")
-    layer = parse_argument(given.argument).layer or HEAD
-    if given.first and layer not in given.first.heads:
-        raise CorpusError("no heads", "trees to convert (tagweave tag gives trees to text)", given.path)
+    layer = parse_argument(source_input.argument).layer or HEAD
+    if source_input.first and layer not in source_input.first.heads:
+        raise CorpusError("no heads", "trees to convert (tagweave tag gives trees to text)", source_input.path)
     helpful = () if model.guide is None else (model.guide.guideline,)
-    if given.guideline is None and layer == model.guideline and helpful:
-        source, note = helpful[0], f"the trees of {given.path} are taken as {helpful[0]}"
+    if source_input.guideline is None and layer == model.guideline and helpful:
+        source, note = helpful[0], f"the trees of {source_input.path} are taken as {helpful[0]}"
     else:
-        is_named = given.guideline is not None
-        source, note = source_name(helpful, given.guideline or layer, model.guideline, name, is_named, "trees")
-    return TreeConversion(model=model, input=given, input_layer=layer, source=source, **options), note
+        is_named = source_input.guideline is not None
+        source, note = source_name(helpful, source_input.guideline or layer, model.guideline, name, is_named, "trees")
+    return TreeConversion(model=model, input=source_input, input_layer=layer, source=source, **options), note

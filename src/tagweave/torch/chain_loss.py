@@ -34,7 +34,7 @@ _idle: list[Chain] = []  # structures with their buffers that no thread uses
 
 
 class ChainLoss(StructureLoss):
-    """-log P(evidence) of a linear-chain CRF over emission scores; what `torchcrf.CRF` is, for any evidence.
+    """-log P(evidence) of a linear-chain CRF over emission scores: `torchcrf.CRF` for any evidence.
 
     Rows have B sequences, padded to T positions; Y is the number of labels. Evidence is a tensor:
 
@@ -81,7 +81,8 @@ class ChainLoss(StructureLoss):
         elif coding:
             names = self.space.names
             self.scheme = coding if isinstance(coding, TransitionScheme) else TransitionScheme.of(coding, names)
-        self.terms, self.soft_labels = tuple(terms), reading(soft_labels)
+        self.terms = tuple(terms)
+        self.soft_labels = reading(soft_labels)
         self.transitions, self.start_transitions, self.end_transitions = (
             nn.Parameter(torch.empty(shape), requires_grad=transitions) for shape in ((size, size), size, size)
         )
@@ -100,14 +101,14 @@ class ChainLoss(StructureLoss):
 
     def reset_parameters(self) -> None:
         """Draw transition scores from -0.1 to 0.1; all are 0 if labels do not depend on their neighbours."""
-        for each in (self.transitions, self.start_transitions, self.end_transitions):
-            nn.init.uniform_(each, -0.1, 0.1) if each.requires_grad else nn.init.zeros_(each)
+        for parameter in (self.transitions, self.start_transitions, self.end_transitions):
+            nn.init.uniform_(parameter, -0.1, 0.1) if parameter.requires_grad else nn.init.zeros_(parameter)
 
     def _begin_with(self, scores: TransitionScores) -> None:
-        given = scores.score, scores.start_score, scores.end_score
+        initial = scores.score, scores.start_score, scores.end_score
         with torch.no_grad():
-            for own, each in zip(self._scores, given, strict=True):
-                own.copy_(torch.from_numpy(np.where(np.isfinite(each), each, 0)))
+            for parameter, scores_of_model in zip(self._scores, initial, strict=True):
+                parameter.copy_(torch.from_numpy(np.where(np.isfinite(scores_of_model), scores_of_model, 0)))
 
     @property
     def _scores(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -131,11 +132,13 @@ class ChainLoss(StructureLoss):
         """
         views = self.space.views
         total = emissions[0].new_zeros(())
-        for view, own in zip(views, emissions, strict=False):
-            if own.shape[-1] != len(view.names):
+        for view, tag_scores in zip(views, emissions, strict=False):
+            if tag_scores.shape[-1] != len(view.names):
                 expected = f"{len(view.names)}, the tags of {view.guideline}"
-                raise ValueError(f"found scores of the shape {tuple(own.shape)}, expected the last to be {expected}")
-            total = total + own[..., torch.from_numpy(view.projection).long().to(own.device)]
+                raise ValueError(
+                    f"found scores of the shape {tuple(tag_scores.shape)}, expected the last to be {expected}"
+                )
+            total = total + tag_scores[..., torch.from_numpy(view.projection).long().to(tag_scores.device)]
         return total
 
     def extra_repr(self) -> str:
@@ -143,15 +146,20 @@ class ChainLoss(StructureLoss):
 
     def _scored(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> ScoredChains:
         emissions = scores if isinstance(scores, Tensor) else scores[0]
-        shape, size = tuple(emissions.shape), len(self.labels)
+        shape = tuple(emissions.shape)
+        size = len(self.labels)
         if len(shape) != 3 or shape[2] != size:
             raise ValueError(f"found emissions of the shape {shape}, expected rows, positions, {size} labels")
         dtype = precision(emissions, *self._scores)
         if dtype not in self._tables:
             self._tables[dtype] = self._sets.rows.in_precision(np.float64 if dtype == torch.float64 else np.float32)
-        positions, given = of_labels(evidence, mask, (shape[0], shape[1], size), self._tables[dtype], self.soft_labels)
+        positions, evidence_of_rows = of_labels(
+            evidence, mask, (*shape[:2], size), self._tables[dtype], self.soft_labels
+        )
         inputs = (emissions, *self._scores)
-        return ScoredChains(inputs, dtype, positions=positions, evidence=given, scheme=self.scheme, terms=self.terms)
+        return ScoredChains(
+            inputs, dtype, positions=positions, evidence=evidence_of_rows, scheme=self.scheme, terms=self.terms
+        )
 
 
 @contextmanager
@@ -186,68 +194,77 @@ class ScoredChains(ScoredBatch):
     def solve(
         self, scores: list[Floats], needed: tuple[bool, ...], weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.float64], list[Floats]]:
-        given = self.evidence if weights is None else replace(self.evidence, weights=weights)
-        whole, ptr = ChainScores(self.positions.take(scores[0]), self._transitions(scores)), given.sentence_ptr
+        evidence = self.evidence if weights is None else replace(self.evidence, weights=weights)
+        all_scores = ChainScores(self.positions.take(scores[0]), self._transitions(scores))
+        ptr = evidence.sentence_ptr
 
         def run(first: int, last: int) -> tuple[NDArray[np.float64], ChainGradient]:
-            own, part = whole, given
-            if last - first < len(given):
-                own, part = whole._replace(emission=whole.emission[ptr[first] : ptr[last]]), given.part(first, last)
+            scores_of_part, evidence_of_part = all_scores, evidence
+            if last - first < len(evidence):
+                scores_of_part = all_scores._replace(emission=all_scores.emission[ptr[first] : ptr[last]])
+                evidence_of_part = evidence.part(first, last)
             with _lent_chain(any(needed[1:])) as chain, np.errstate(invalid="ignore"):  # nan is an answer
-                return (self._partition if self.is_partition else self._loss)(chain, own, part)
+                return (self._partition if self.is_partition else self._loss)(chain, scores_of_part, evidence_of_part)
 
-        work = len(whole.emission) * len(scores[1]) ** 2
+        work = len(all_scores.emission) * len(scores[1]) ** 2
         parts = over_rows(run, ptr, 0 if self.terms else work)  # terms are of all rows
-        values, emission = (
-            each[0] if len(each) == 1 else np.concatenate(each)
-            for each in ([own for own, _ in parts], [own.emission for _, own in parts])
-        )
-        gradient = parts[0][1]
-        for _, other in parts[1:]:
-            gradient.merge(other)
+        values, gradient = parts[0]
+        emission = gradient.emission
+        if len(parts) > 1:
+            values = np.concatenate([values_of_part for values_of_part, _ in parts])
+            emission = np.concatenate([gradient_of_part.emission for _, gradient_of_part in parts])
+        for _, gradient_of_part in parts[1:]:
+            gradient.merge(gradient_of_part)
         gradients = [emission, gradient.transition, gradient.start, gradient.end]
         if not np.isfinite(values).all():  # so that a scaler of gradients sees it
-            for each in gradients:
-                each.fill(np.nan)
+            for array in gradients:
+                array.fill(np.nan)
         return values, gradients
 
     def scaled(self, at: int, gradient: Floats, factor: float) -> Floats:
         return gradient * gradient.dtype.type(factor) if at else self.positions.scaled(gradient, factor)
 
     def _transitions(self, scores: list[Floats]) -> TransitionScores:
-        pairs, scheme = scores[1:], self.scheme
+        transitions = scores[1:]
+        scheme = self.scheme
         if not scheme.is_free:
             allowed = scheme.transition, scheme.start, scheme.end
-            pairs = [np.where(each, own, own.dtype.type(-np.inf)) for own, each in zip(pairs, allowed, strict=True)]
-        return TransitionScores.of_scores(*pairs)
+            transitions = [
+                np.where(is_allowed, numbers, numbers.dtype.type(-np.inf))
+                for numbers, is_allowed in zip(transitions, allowed, strict=True)
+            ]
+        return TransitionScores.of_scores(*transitions)
 
-    def _loss(self, chain: Chain, scores: ChainScores, given: Evidence) -> tuple[NDArray[np.float64], ChainGradient]:
-        values, gradient = loss(chain, scores, given, self.terms)
+    def _loss(self, chain: Chain, scores: ChainScores, evidence: Evidence) -> tuple[NDArray[np.float64], ChainGradient]:
+        values, gradient = loss(chain, scores, evidence, self.terms)
         return values, gradient
 
     @staticmethod
-    def _partition(chain: Chain, scores: ChainScores, given: Evidence) -> tuple[NDArray[np.float64], ChainGradient]:
-        batch = chain.batch(given.under(None))
-        own, gradient = _conditioned_on(scores, given), chain.gradient(scores, batch)
-        sums = chain.sums(own, batch)
-        chain.add_expectations(sums, own, batch, +1, gradient)
+    def _partition(chain: Chain, scores: ChainScores, evidence: Evidence) -> tuple[NDArray[np.float64], ChainGradient]:
+        batch = chain.batch(evidence.under(None))
+        conditioned = _conditioned_on(scores, evidence)
+        gradient = chain.gradient(scores, batch)
+        sums = chain.sums(conditioned, batch)
+        chain.add_expectations(sums, conditioned, batch, +1, gradient)
         return log_partitions(sums, batch, scores.transitions), chain.finish(batch, gradient)
 
     def distribution(self) -> Distribution:
-        scores, given = self.arrays(), self.evidence
-        whole = ChainScores(self.positions.take(scores[0]), self._transitions(scores))
-        batch, rows = Chain().batch(given.under(None)), np.arange(len(given))
-        own = _conditioned_on(whole, given)
-        return _Chains(Chain(), own, batch, len(rows), rows, given.sentence_ptr, self.positions)
+        scores = self.arrays()
+        evidence = self.evidence
+        unconditioned = ChainScores(self.positions.take(scores[0]), self._transitions(scores))
+        batch = Chain().batch(evidence.under(None))
+        rows = np.arange(len(evidence))
+        conditioned = _conditioned_on(unconditioned, evidence)
+        return _Chains(Chain(), conditioned, batch, len(rows), rows, evidence.sentence_ptr, self.positions)
 
 
-def _conditioned_on(scores: ChainScores, given: Evidence) -> ChainScores:
+def _conditioned_on(scores: ChainScores, evidence: Evidence) -> ChainScores:
     """Return a copy of scores with the logarithms of the evidence."""
     emission = scores.emission.copy()
-    if given.rows is not None:
-        decode.exclude(emission, given.sets, given.rows.in_precision(emission.dtype).masks)
-        if given.rows.log_scales is not None:
-            emission += given.rows.log_scales[given.sets, None].astype(emission.dtype)
+    if evidence.rows is not None:
+        decode.exclude(emission, evidence.sets, evidence.rows.in_precision(emission.dtype).masks)
+        if evidence.rows.log_scales is not None:
+            emission += evidence.rows.log_scales[evidence.sets, None].astype(emission.dtype)
     return scores._replace(emission=emission)
 
 

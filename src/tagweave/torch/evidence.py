@@ -1,4 +1,4 @@
-"""Labels and the evidence about them: from tensors, with the positions that there are, and from corpora."""
+"""Labels and the evidence about them: from tensors, with the positions that exist, and from corpora."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def of_labels(
     is_id = not given.is_floating_point() and given.dtype != torch.bool
     if tuple(given.shape) != (shape[:2] if is_id else shape):
         raise ValueError(_strange(given, shape))
-    found = array(given, torch.int64 if is_id else None if given.dtype == torch.bool else torch.float64)
+    numbers = array(given, torch.int64 if is_id else None if given.dtype == torch.bool else torch.float64)
     if is_id:
-        positions = Positions.of(kept & (found != NO_POSITION))
-        ids = positions.take(found)
+        positions = Positions.of(kept & (numbers != NO_POSITION))
+        ids = positions.take(numbers)
         _check_ids(ids, positions, shape[2], len(sets.masks))
         return positions, _evidence(positions, (ids + 1).astype(np.int32), sets)
     positions = Positions.of(kept)
-    rows = _table(positions.take(found), positions, reading)
+    rows = _table(positions.take(numbers), positions, reading)
     return positions, _evidence(positions, np.arange(len(rows.masks), dtype=np.int32), rows)
 
 
@@ -119,8 +119,9 @@ def _table(numbers: NDArray[np.bool_] | Floats, positions: Positions, reading: R
 
 
 def _posteriors(numbers: Floats, positions: Positions) -> LabelRows:
-    """Rows of probabilities; one of ones alone is unknown."""
-    is_open, total = (numbers == 1).all(axis=1), numbers.sum(axis=1)
+    """Return rows of probabilities; a row of ones alone is unknown."""
+    is_open = (numbers == 1).all(axis=1)
+    total = numbers.sum(axis=1)
     if not (fine := is_open | (abs(total - 1) <= _ROUNDING)).all():
         at = int(fine.argmin())
         expected = "1, or ones alone (unknown); or read them as likelihoods"
@@ -130,9 +131,9 @@ def _posteriors(numbers: Floats, positions: Positions) -> LabelRows:
     if not has_several.any():
         return LabelRows(masks)
     of_set = np.where(has_several, np.cumsum(has_several) - 1, -1).astype(np.int32)
-    own = numbers[has_several]
-    group = np.where(own > 0, np.arange(own.shape[1]), -1).astype(np.int32)
-    return LabelRows(masks, Posteriors(of_set, group, own / own.sum(axis=1, keepdims=True)))
+    several = numbers[has_several]
+    group = np.where(several > 0, np.arange(several.shape[1]), -1).astype(np.int32)
+    return LabelRows(masks, Posteriors(of_set, group, several / several.sum(axis=1, keepdims=True)))
 
 
 _GUIDELINE = "labels"
@@ -167,16 +168,17 @@ def encoded(corpus: Corpus, sets: LabelSets, coding: str) -> tuple[NDArray[np.in
     """
     if coding in CODINGS_OF[SPANS]:
         corpus = chunk_schemes.coded(corpus, coding)
-    sentences = [_with_layer(each, corpus.guideline, sets.space) for each in corpus]
-    numbers, noise = allowed_sets(sentences, sets, None, corpus.covered), token_noise(sentences)
+    sentences = [_with_layer(sentence, corpus.guideline, sets.space) for sentence in corpus]
+    numbers = allowed_sets(sentences, sets, None, corpus.covered)
+    noise = token_noise(sentences)
     for at in np.flatnonzero(noise).tolist():
         numbers[at] = sets.believed_in_part(int(numbers[at]), float(noise[at]))
     return numbers, list(map(len, sentences))
 
 
 def _with_layer(sentence: Sentence, guideline: str, space: LabelSpace) -> Sentence:
-    for found, what in ((any(sentence.rejected.values()), "rejected spans"), (sentence.weight != 1, "a weight")):
-        if found:
+    for is_present, what in ((any(sentence.rejected.values()), "rejected spans"), (sentence.weight != 1, "a weight")):
+        if is_present:
             raise CorpusError(what, "labels, sets of labels, numbers or confidence", *sentence.location)
     if guideline in space.guidelines or guideline not in sentence.layers:
         return sentence

@@ -1,6 +1,6 @@
 """Tensors as arrays and back, and the positions of padded rows: taken out, one behind another, and put back.
 
-Where positions are none (a mask, -100), their neighbours become adjacent.
+Where there is no position (a mask, -100), its neighbours become adjacent.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def array(tensor: Tensor, dtype: torch.dtype | None = None) -> NDArray[Any]:
 
 def tensor(numbers: NDArray[Any], like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     """Return an array as a tensor, on the device of another one and of its type, unless another type is given."""
-    made, dtype, device = torch.from_numpy(numbers), dtype or like.dtype, like.device.type
+    made = torch.from_numpy(numbers)
+    dtype = dtype or like.dtype
+    device = like.device.type
     if made.dtype != dtype:
         made = made.to(dtype)
     if device == "cpu":
@@ -46,7 +48,7 @@ def tensor(numbers: NDArray[Any], like: Tensor, dtype: torch.dtype | None = None
 
 def precision(*tensors: Tensor) -> torch.dtype:
     """Return the type to compute in: float64 if any tensor has it, else float32, also of half precision."""
-    return torch.float64 if any(each.dtype == torch.float64 for each in tensors) else torch.float32
+    return torch.float64 if any(numbers.dtype == torch.float64 for numbers in tensors) else torch.float32
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,14 @@ class Positions:
         return flat.reshape(*self.shape, *taken.shape[1:])
 
     def scaled(self, taken: Floats, factor: float) -> Floats:
-        """As `put`, times a factor; block by block, since large arrays that are new cost more than to compute them."""
-        own, step = taken.dtype.type(factor), max(1, _BLOCK // max(1, taken[:1].size))
+        """As `put`, times a factor; block by block, since to allocate a large array costs more than to compute it."""
+        scale = taken.dtype.type(factor)
+        step = max(1, _BLOCK // max(1, taken[:1].size))
         if self.index is None:
-            return self.put(taken * own)
+            return self.put(taken * scale)
         flat = np.zeros((self.shape[0] * self.shape[1], *taken.shape[1:]), taken.dtype)
         for low in range(0, len(taken), step):
-            flat[self.index[low : low + step]] = taken[low : low + step] * own
+            flat[self.index[low : low + step]] = taken[low : low + step] * scale
         return flat.reshape(*self.shape, *taken.shape[1:])
 
     def place(self, at: int) -> str:

@@ -74,7 +74,7 @@ class ScoredBatch(ABC):
         return replace(self, is_partition=True)
 
     def arrays(self) -> list[Floats]:
-        return [array(each, self.dtype) for each in self.scores]
+        return [array(score, self.dtype) for score in self.scores]
 
 
 def values(batch: ScoredBatch) -> Tensor:
@@ -87,24 +87,29 @@ class _Values(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, batch: ScoredBatch, *scores: Tensor) -> Tensor:
-        found, ctx.gradients = batch.solve(batch.arrays(), tuple(ctx.needs_input_grad[1:]), None)
+        values_of_rows, ctx.gradients = batch.solve(batch.arrays(), tuple(ctx.needs_input_grad[1:]), None)
         ctx.batch = replace(batch, scores=())
         ctx.save_for_backward(*scores)
-        return tensor(found, scores[0], batch.dtype)
+        return tensor(values_of_rows, scores[0], batch.dtype)
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         """Scale the gradients; if rows have different upstream gradients, compute the sums by these weights."""
         if torch.is_grad_enabled():
             raise RuntimeError("found create_graph=True, expected False: the gradients of these losses have none")
-        weights, scores, needed = array(upstream, torch.float64), ctx.saved_tensors, ctx.needs_input_grad[1:]
-        gradients, factor = ctx.gradients, float(weights[0]) if len(weights) else 0.0
+        weights = array(upstream, torch.float64)
+        scores = ctx.saved_tensors
+        needed = ctx.needs_input_grad[1:]
+        gradients = ctx.gradients
+        factor = float(weights[0]) if len(weights) else 0.0
         if (weights != factor).any():
             arrays = replace(ctx.batch, scores=scores).arrays()
-            (_, gradients), factor = ctx.batch.solve(arrays, needed, weights), 1.0
+            _, gradients = ctx.batch.solve(arrays, needed, weights)
+            factor = 1.0
         pairs = enumerate(zip(gradients, scores, needed, strict=True))
         scaled = (
-            tensor(ctx.batch.scaled(at, own, factor), like) if asked else None for at, (own, like, asked) in pairs
+            tensor(ctx.batch.scaled(at, gradient, factor), like) if asked else None
+            for at, (gradient, like, asked) in pairs
         )
         return None, *scaled
 
@@ -176,8 +181,9 @@ class Distribution(ABC):
         totals = np.full((self.count, k), -np.inf)
         totals[np.delete(np.arange(self.count), self.rows), :1] = 0  # rows without words have one output
         for at, row in enumerate(self.rows.tolist()):
-            found, total = self.structure.k_best(*self.part(at), k)
-            outputs[self.ptr[at] : self.ptr[at + 1], : len(found)], totals[row, : len(total)] = found.T, total
+            best, total = self.structure.k_best(*self.part(at), k)
+            outputs[self.ptr[at] : self.ptr[at + 1], : len(best)] = best.T
+            totals[row, : len(total)] = total
         return self.padded(outputs).swapaxes(1, 2), totals
 
     def samples(self, n: int, seeds: list[int]) -> NDArray[Any]:

@@ -99,6 +99,7 @@ class StructureLoss(nn.Module, ABC):
         """Return [B]: the entropy of the outputs, in nats."""
         # in float64: a difference of large numbers
         batch = replace(self._scored(scores, evidence, mask), dtype=torch.float64)
-        found, distribution = batch.scores[0].new_zeros(len(batch.scores[0])), batch.distribution()
-        found[torch.from_numpy(distribution.rows)] = tensor(distribution.entropies(), found)
-        return found
+        entropies = batch.scores[0].new_zeros(len(batch.scores[0]))
+        distribution = batch.distribution()
+        entropies[torch.from_numpy(distribution.rows)] = tensor(distribution.entropies(), entropies)
+        return entropies

@@ -1,4 +1,4 @@
-"""Evidence about heads from tensors, with the positions that there are, and where the arcs of these are."""
+"""Evidence about heads from tensors, the positions that exist, and where their arcs are."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tagweave.torch.positions import NO_POSITION, Floats, Positions, array
 
 @dataclass(frozen=True)
 class TreePositions:
-    """The positions of B rows of T; a row that has any also has a root, before the first. Rows without are left out."""
+    """The positions of B rows of T. A row that has positions has a root before the first; other rows are left out."""
 
     tokens: Positions  # [B, T]
-    kept: NDArray[np.bool_]  # [B, T + 1]: the root and the positions that there are
+    kept: NDArray[np.bool_]  # [B, T + 1]: the root and the positions that exist
 
     @classmethod
     def of(cls, kept: NDArray[np.bool_]) -> TreePositions:
@@ -46,7 +46,7 @@ class TreePositions:
         return np.nonzero(self.kept)[1]
 
     def heads(self, heads: NDArray[np.int32]) -> NDArray[np.int64]:
-        """[B, T, ...]: heads [N, ...], which count the positions that there are, as heads of rows; -100 elsewhere."""
+        """[B, T, ...]: heads [N, ...], which count the positions that exist, as heads of rows; -100 elsewhere."""
         first = np.repeat(self.position_ptr[:-1], np.diff(self.position_ptr) - 1)
         at = np.maximum(heads, 0) + first.reshape(-1, *[1] * (heads.ndim - 1))
         return self.tokens.put(np.where(heads >= 0, self.places[at], NO_POSITION), NO_POSITION)
@@ -60,12 +60,13 @@ class TreePositions:
     def siblings(self) -> Positions:
         """The pairs of [B, (T + 1)^3], by head, sibling and modifier, in the order of `kernels.tree`."""
         rows, wide = self.kept.shape
-        found, ptr = [np.zeros(0, np.int64)], self.position_ptr
+        indices = [np.zeros(0, np.int64)]
+        ptr = self.position_ptr
         for row, low, high in zip(self.rows.tolist(), ptr, ptr[1:], strict=False):
             place = self.places[low:high]
-            head, sibling, modifier = (place[each] for each in _pairs(int(high - low)))
-            found.append(((row * wide + head) * wide + sibling) * wide + modifier)
-        return Positions((rows, wide**3), np.concatenate(found), pointers(np.array(list(map(len, found)))[1:]))
+            head, sibling, modifier = (place[numbers] for numbers in _pairs(int(high - low)))
+            indices.append(((row * wide + head) * wide + sibling) * wide + modifier)
+        return Positions((rows, wide**3), np.concatenate(indices), pointers(np.array(list(map(len, indices)))[1:]))
 
 
 @lru_cache(64)
@@ -89,7 +90,8 @@ def of_heads(
         shape: B, T.
         reading: how numbers are read.
     """
-    kept, wide = kept_positions(mask, shape), shape[1] + 1
+    kept = kept_positions(mask, shape)
+    wide = shape[1] + 1
     if given is None:
         positions = TreePositions.of(kept)
         nothing = np.full(int(positions.tokens.ptr[-1]), ANY)
@@ -100,20 +102,25 @@ def of_heads(
         raise ValueError(
             f"found evidence of the shape {tuple(given.shape)} and the type {given.dtype}, expected {kinds}"
         )
-    found = array(given, torch.int64 if is_id else torch.float64)
+    numbers = array(given, torch.int64 if is_id else torch.float64)
     if is_id:
-        positions = TreePositions.of(kept & (found != NO_POSITION))
-        heads = _known_heads(found, positions)
+        positions = TreePositions.of(kept & (numbers != NO_POSITION))
+        heads = _known_heads(numbers, positions)
         allowed = []
         if heads.min(initial=0) < 0 <= heads.max(initial=ANY):
             allowed = list(map(_only, np.split(heads, positions.tokens.ptr[positions.rows][1:])))
         return positions, _evidence(positions, heads, allowed), np.zeros(len(positions.rows))
     positions = TreePositions.of(kept)
     how = reading if given.is_floating_point() else "likelihood"
-    cells, bounds = positions.arcs.take(found.reshape(len(found), -1)).copy(), positions.arcs.ptr[positions.rows]
-    read = [_of_numbers(own, positions, at, how) for at, own in enumerate(np.split(cells, bounds[1:])) if own.size]
-    heads = np.concatenate([np.zeros(0, np.int64), *(own for own, _, _ in read)])
-    evidence = _evidence(positions, heads, [own for _, own, _ in read], how == "posterior")
+    cells = positions.arcs.take(numbers.reshape(len(numbers), -1)).copy()
+    of_sentences = np.split(cells, positions.arcs.ptr[positions.rows][1:])
+    read = [
+        _of_numbers(of_sentence, positions, sentence, how)
+        for sentence, of_sentence in enumerate(of_sentences)
+        if of_sentence.size
+    ]
+    heads = np.concatenate([np.zeros(0, np.int64), *(sentence_heads for sentence_heads, _, _ in read)])
+    evidence = _evidence(positions, heads, [arcs for _, arcs, _ in read], how == "posterior")
     return positions, evidence, np.array([scale for *_, scale in read])
 
 
@@ -125,19 +132,21 @@ def _evidence(
     count = len(ptr) - 1
     of_positions = np.insert(heads, ptr[:-1] - np.arange(count), ANY).astype(np.int32)
     allowed = allowed or [np.zeros(0, np.uint8)] * count
-    cells = np.concatenate([np.zeros(0, np.uint8), *(each.reshape(-1) for each in allowed)])
-    given = np.array([posterior and each.dtype != np.uint8 and each.size > 0 for each in allowed], np.bool_)
-    allowed_ptr = pointers(np.array([each.size for each in allowed], np.int64))
-    given = given if given.any() else given[:0]
-    return ArcEvidence(ptr, of_positions, cells, allowed_ptr, np.ones(count), positions.rows, given)
+    cells = np.concatenate([np.zeros(0, np.uint8), *(arcs.reshape(-1) for arcs in allowed)])
+    is_posterior = np.array([posterior and arcs.dtype != np.uint8 and arcs.size > 0 for arcs in allowed], np.bool_)
+    allowed_ptr = pointers(np.array([arcs.size for arcs in allowed], np.int64))
+    is_posterior = is_posterior if is_posterior.any() else is_posterior[:0]
+    return ArcEvidence(ptr, of_positions, cells, allowed_ptr, np.ones(count), positions.rows, is_posterior)
 
 
-def _known_heads(found: NDArray[np.int64], positions: TreePositions) -> NDArray[np.int64]:
-    """int64[N]: the known heads among the positions that there are, `ANY` for others."""
+def _known_heads(heads_of_rows: NDArray[np.int64], positions: TreePositions) -> NDArray[np.int64]:
+    """Return int64[N]: the known heads, counted in the positions that exist; `ANY` for others."""
     tokens, kept = positions.tokens, positions.kept
-    heads, rows = tokens.take(found), tokens.rows
-    own = 1 + (np.arange(found.size) if tokens.index is None else tokens.index) % max(1, found.shape[1])
-    fine = (heads >= UNKNOWN) & (heads < kept.shape[1]) & (heads != own)
+    heads = tokens.take(heads_of_rows)
+    rows = tokens.rows
+    places = np.arange(heads_of_rows.size) if tokens.index is None else tokens.index
+    modifiers = 1 + places % max(1, heads_of_rows.shape[1])
+    fine = (heads >= UNKNOWN) & (heads < kept.shape[1]) & (heads != modifiers)
     fine &= (heads < 0) | kept[rows, np.where(fine, heads, 0)]
     if not fine.all():
         at = int(fine.argmin())
@@ -148,12 +157,13 @@ def _known_heads(found: NDArray[np.int64], positions: TreePositions) -> NDArray[
 
 
 def _only(heads: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """uint8[L + 1, L + 1]: the arcs that known heads leave; nothing if all are known, or none."""
+    """Return uint8[L + 1, L + 1]: the arcs that known heads leave; nothing if all are known, or none."""
     if (heads >= 0).all() or (heads < 0).all():
         return np.zeros(0, np.uint8)
-    known, allowed = np.flatnonzero(heads >= 0), np.ones((len(heads) + 1,) * 2, np.uint8)
-    allowed[:, known + 1] = 0
-    allowed[heads[known], known + 1] = 1
+    words = np.flatnonzero(heads >= 0)
+    allowed = np.ones((len(heads) + 1,) * 2, np.uint8)
+    allowed[:, words + 1] = 0
+    allowed[heads[words], words + 1] = 1
     allowed[:, 0] = 0
     np.fill_diagonal(allowed, 0)
     return allowed
@@ -167,22 +177,25 @@ def _of_numbers(
     cells = cells.reshape(n, n)
     cells[:, 0] = 0
     np.fill_diagonal(cells, 0)
-    own, scale = cells[:, 1:], 0.0
+    incoming = cells[:, 1:]
+    scale = 0.0
 
     def check(fine: NDArray[np.bool_], message: str) -> None:
         if not fine.all():
             at = positions.places[positions.position_ptr[sentence] + 1 + fine.argmin()] - 1
             raise ValueError(f"row {positions.rows[sentence]}, position {at}: found {message}")
 
-    largest = own.max(axis=0)
+    largest = incoming.max(axis=0)
     check(np.isfinite(largest) & (largest > 0), "no head that is possible, expected one or more")
-    check(own.min(axis=0) >= 0, "a number below 0, expected 0 or more")
+    check(incoming.min(axis=0) >= 0, "a number below 0, expected 0 or more")
     if reading == "likelihood":
         scale = float(np.log(largest).sum())
-        own /= largest
-    is_open = (own == 1).sum(axis=0) == n - 1
+        incoming /= largest
+    is_open = (incoming == 1).sum(axis=0) == n - 1
     if reading == "posterior" and not is_open.all():
-        check(np.array(list(map(sums_to_one, own.T))), "probabilities of heads without the sum of 1, expected that")
-    is_single = (own > 0).sum(axis=0) == 1
-    heads = np.where(is_single, own.argmax(axis=0), np.where(is_open, ANY, SEVERAL))
+        check(
+            np.array(list(map(sums_to_one, incoming.T))), "probabilities of heads without the sum of 1, expected that"
+        )
+    is_single = (incoming > 0).sum(axis=0) == 1
+    heads = np.where(is_single, incoming.argmax(axis=0), np.where(is_open, ANY, SEVERAL))
     return heads, np.zeros(0, np.uint8) if is_single.all() or is_open.all() else cells, scale

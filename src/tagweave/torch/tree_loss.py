@@ -55,22 +55,22 @@ class TreeLoss(StructureLoss):
         self.soft_labels = reading(soft_labels)
 
     def _scored(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> ScoredTrees:
-        arcs, *others = scores if isinstance(scores, tuple) else (scores,)
+        arcs, *siblings = scores if isinstance(scores, tuple) else (scores,)
         shape = tuple(arcs.shape)
         if len(shape) != 3 or shape[1] != shape[2] or not shape[1]:
             raise ValueError(f"found arcs of the shape {shape}, expected rows, 1 + words, 1 + words")
-        if others and not self.structure.projective:
+        if siblings and not self.structure.projective:
             raise ValueError("found scores of siblings for trees whose arcs may cross, expected projective trees")
-        if others and (tuple(others[0].shape) != (*shape, shape[1]) or shape[1] > _LONGEST + 1):
+        if siblings and (tuple(siblings[0].shape) != (*shape, shape[1]) or shape[1] > _LONGEST + 1):
             expected = f"{(*shape, shape[1])}, of {_LONGEST} words or fewer"
-            raise ValueError(f"found siblings of the shape {tuple(others[0].shape)}, expected {expected}")
-        positions, given, scales = of_heads(evidence, mask, (shape[0], shape[1] - 1), self.soft_labels)
+            raise ValueError(f"found siblings of the shape {tuple(siblings[0].shape)}, expected {expected}")
+        positions, evidence_of_rows, scales = of_heads(evidence, mask, (shape[0], shape[1] - 1), self.soft_labels)
         return ScoredTrees(
-            (arcs, *others),
-            precision(arcs, *others),
+            (arcs, *siblings),
+            precision(arcs, *siblings),
             structure=self.structure,
             positions=positions,
-            evidence=given,
+            evidence=evidence_of_rows,
             scales=scales,
         )
 
@@ -97,36 +97,42 @@ class ScoredTrees(ScoredBatch):
     def solve(
         self, scores: list[Floats], needed: tuple[bool, ...], weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.float64], list[Floats]]:
-        rows, given, flat = self.positions.rows, self.evidence, self._flat(scores)
-        found, gradient = np.zeros(len(self.positions.kept)), np.empty_like(flat)
+        rows = self.positions.rows
+        evidence = self.evidence
+        flat = self._flat(scores)
+        values = np.zeros(len(self.positions.kept))
+        gradient = np.empty_like(flat)
         if weights is not None:
-            given = replace(given, weights=weights[rows])
-        batch, step = self.structure.batch(given, flat), self._partition if self.is_partition else self._loss
+            evidence = replace(evidence, weights=weights[rows])
+        batch = self.structure.batch(evidence, flat)
+        step = self._partition if self.is_partition else self._loss
 
         def run(first: int, last: int) -> None:
             with np.errstate(invalid="ignore"):  # nan is an answer
-                found[rows[first:last]], own = step(part_of(flat, batch, first, last), given.part(first, last))
+                scores_of_part = part_of(flat, batch, first, last)
+                values[rows[first:last]], gradient_of_part = step(scores_of_part, evidence.part(first, last))
             arcs, pairs = (slice(ptr[first], ptr[last]) for ptr in (batch.cells, batch.pair_ptr))
-            gradient[arcs], gradient[pairs] = own[: arcs.stop - arcs.start], own[arcs.stop - arcs.start :]
+            gradient[arcs] = gradient_of_part[: arcs.stop - arcs.start]
+            gradient[pairs] = gradient_of_part[arcs.stop - arcs.start :]
 
         if len(rows):
             self._check()
-            over_rows(run, given.token_ptr, _COST * float((given.lengths**3).sum()))
-        found[rows] += self.scales if self.is_partition else -self.scales
-        if not np.isfinite(found).all():  # so that a scaler of gradients sees it
+            over_rows(run, evidence.token_ptr, _COST * float((evidence.lengths**3).sum()))
+        values[rows] += self.scales if self.is_partition else -self.scales
+        if not np.isfinite(values).all():  # so that a scaler of gradients sees it
             gradient.fill(np.nan)
-        return found, np.split(gradient, [batch.cells[-1]])[: len(scores)]
+        return values, np.split(gradient, [batch.cells[-1]])[: len(scores)]
 
     def scaled(self, at: int, gradient: Floats, factor: float) -> Floats:
         wide = self.positions.kept.shape[1]
         return self._of_scores(at + 1)[at].scaled(gradient, factor).reshape(-1, *[wide] * (at + 2))
 
-    def _loss(self, scores: Floats, given: ArcEvidence) -> tuple[NDArray[np.float64], Floats]:
-        values, gradient = loss(self.structure, scores, given)
+    def _loss(self, scores: Floats, evidence: ArcEvidence) -> tuple[NDArray[np.float64], Floats]:
+        values, gradient = loss(self.structure, scores, evidence)
         return values, gradient
 
-    def _partition(self, scores: Floats, given: ArcEvidence) -> tuple[NDArray[np.float64], Floats]:
-        scores, batch = _conditioned_on(scores, given, self.structure)
+    def _partition(self, scores: Floats, evidence: ArcEvidence) -> tuple[NDArray[np.float64], Floats]:
+        scores, batch = _conditioned_on(scores, evidence, self.structure)
         gradient = self.structure.gradient(scores, batch)
         values = self.structure.add_expectations(self.structure.sums(scores, batch), scores, batch, +1, gradient)
         return values, gradient.arcs
@@ -138,21 +144,23 @@ class ScoredTrees(ScoredBatch):
     def _flat(self, scores: list[Floats]) -> Floats:
         """Return the scores of all arcs, and of siblings behind them, as `structures.tree` has them."""
         flat = [
-            at.take(own.reshape(len(own), -1)) for at, own in zip(self._of_scores(len(scores)), scores, strict=True)
+            positions.take(numbers.reshape(len(numbers), -1))
+            for positions, numbers in zip(self._of_scores(len(scores)), scores, strict=True)
         ]
         return flat[0] if len(flat) == 1 else np.concatenate(flat)
 
     def _check(self) -> None:
         """Raise ContradictionError where all heads of a sentence are known, but are no tree."""
-        given = self.evidence
-        is_open = np.logical_or.reduceat(given.token_heads < 0, given.token_ptr[:-1])
-        if (wrong := ~is_open & ~are_whole(given, self.structure)).any():
-            raise contradiction(given.ids[wrong.argmax()], self.structure.contradiction)
+        evidence = self.evidence
+        is_open = np.logical_or.reduceat(evidence.token_heads < 0, evidence.token_ptr[:-1])
+        if (wrong := ~is_open & ~are_whole(evidence, self.structure)).any():
+            raise contradiction(evidence.ids[wrong.argmax()], self.structure.contradiction)
 
     def distribution(self) -> Distribution:
         scores, batch = _conditioned_on(self._flat(self.arrays()), self.evidence, self.structure)
-        rows, ptr, count = self.positions.rows, batch.evidence.token_ptr, len(self.positions.kept)
-        return _Trees(self.structure, scores, batch, count, rows, ptr, self.positions, self.scales)
+        ptr = batch.evidence.token_ptr
+        count = len(self.positions.kept)
+        return _Trees(self.structure, scores, batch, count, self.positions.rows, ptr, self.positions, self.scales)
 
 
 def part_of(scores: Floats, batch: TreeBatch, first: int, last: int) -> Floats:
@@ -161,12 +169,13 @@ def part_of(scores: Floats, batch: TreeBatch, first: int, last: int) -> Floats:
     return np.concatenate([arcs, pairs]) if len(pairs) else arcs
 
 
-def _conditioned_on(scores: Floats, given: ArcEvidence, structure: Tree) -> tuple[Floats, TreeBatch]:
+def _conditioned_on(scores: Floats, evidence: ArcEvidence, structure: Tree) -> tuple[Floats, TreeBatch]:
     """Return a copy of scores with the logarithms of the evidence, and sentences about which nothing else is known."""
-    scores, nothing = scores.copy(), np.zeros(0, np.bool_)
-    exclude(scores, structure.batch(given, scores))
-    heads, empty = np.full_like(given.heads, ANY), np.zeros_like(given.allowed_ptr)
-    unknown = replace(given, heads=heads, allowed=given.allowed[:0], allowed_ptr=empty, posterior=nothing)
+    scores = scores.copy()
+    exclude(scores, structure.batch(evidence, scores))
+    heads, empty = np.full_like(evidence.heads, ANY), np.zeros_like(evidence.allowed_ptr)
+    nothing = np.zeros(0, np.bool_)
+    unknown = replace(evidence, heads=heads, allowed=evidence.allowed[:0], allowed_ptr=empty, posterior=nothing)
     return scores, structure.batch(unknown, scores)
 
 
@@ -178,8 +187,8 @@ class _Trees(Distribution):
     scales: NDArray[np.float64]  # [S]
 
     def part(self, sentence: int) -> tuple[Any, Any]:
-        scores, evidence = part_of(self.scores, self.batch, sentence, sentence + 1), self.batch.evidence
-        return scores, self.structure.batch(evidence.part(sentence, sentence + 1), scores)
+        scores = part_of(self.scores, self.batch, sentence, sentence + 1)
+        return scores, self.structure.batch(self.batch.evidence.part(sentence, sentence + 1), scores)
 
     def padded(self, outputs: NDArray[np.int32]) -> NDArray[Any]:
         return self.positions.heads(outputs)
@@ -193,11 +202,13 @@ class _Trees(Distribution):
         return sums.log_z
 
     def marginals(self) -> Floats:
-        found, wide = self.sums().marginals, self.positions.kept.shape[1]
-        return self.positions.arcs.put(found[: self.batch.cells[-1]]).reshape(-1, wide, wide)
+        marginals = self.sums().marginals
+        wide = self.positions.kept.shape[1]
+        return self.positions.arcs.put(marginals[: self.batch.cells[-1]]).reshape(-1, wide, wide)
 
     def entropies(self) -> NDArray[np.float64]:
-        sums, found = self.sums(), np.empty(len(self.rows))
+        sums = self.sums()
+        values = np.empty(len(self.rows))
         ptr = self.batch.cells, self.batch.pair_ptr
-        entropies(self.scores, *ptr, self.batch.lengths, sums.marginals, sums.log_z, found)
-        return found
+        entropies(self.scores, *ptr, self.batch.lengths, sums.marginals, sums.log_z, values)
+        return values
