@@ -346,14 +346,14 @@ def rankings(tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0) -> l
         and question.task.candidates
         and question.task.stop == question.task.start + 1
     ]
-    of_spans = [each for each in asked if each.task.asks is Asks.SPANS and codes_spans(tagger.labels)]
+    of_spans = [question for question in asked if question.task.asks is Asks.SPANS and codes_spans(tagger.labels)]
     return _token_rankings(tagger, of_token, seed) + _span_rankings(tagger, of_spans, seed)
 
 
 def _token_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) -> list[Ranking]:
-    sentences = {each.sentence_key: each.task.sentence for each in asked}
+    sentences = {question.sentence_key: question.task.sentence for question in asked}
     first = dict(zip(sentences, _begins(sentences.values()).tolist(), strict=False))
-    numbers = np.array([first[each.sentence_key] + each.task.start for each in asked], np.int64)
+    numbers = np.array([first[question.sentence_key] + question.task.start for question in asked], np.int64)
     tokens = _all_tokens(tagger, [*sentences.values()], tagger.guideline).only(numbers)
     drawn = priorities(tokens.uncertainty, _random(seed, asked)).tolist()
     rows = zip(asked, drawn, _candidates(tokens, tagger), strict=True)
@@ -361,7 +361,7 @@ def _token_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) -
 
 
 def _span_rankings(tagger: ChainPredictor, asked: Sequence[Asked], seed: int) -> list[Ranking]:
-    sentences = [each.task.sentence for each in asked]
+    sentences = [question.task.sentence for question in asked]
     drawn = priorities(_means(tagger, sentences), _random(seed, asked)).tolist()
     rows = zip(asked, drawn, _model_proposals(tagger, sentences), strict=True)
     return [

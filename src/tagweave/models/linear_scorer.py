@@ -176,16 +176,16 @@ class ViewEmission:
 
     def add_scores(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
         """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
-        own = np.empty((len(scores), self._tags), scores.dtype)
-        self.write_scores(encoded, first, last, own)
-        weight_vectors.project(own, self.view.projection, scores)
+        tag_scores = np.empty((len(scores), self._tags), scores.dtype)
+        self.write_scores(encoded, first, last, tag_scores)
+        weight_vectors.project(tag_scores, self.view.projection, scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, difference: Floats) -> None:
         """Add the gradient of the weights, or of the table, given the gradient of the scores [n, Y]."""
         by_tag = difference
         if not self.view.is_identity:
-            own = np.zeros((len(difference), self._tags), difference.dtype)
-            weight_vectors.gather(difference, self.view.projection, own)
+            by_tag = np.zeros((len(difference), self._tags), difference.dtype)
+            weight_vectors.gather(difference, self.view.projection, by_tag)
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
         if len(encoded.type_features) and self.table is None:
             weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, by_tag)
@@ -220,9 +220,9 @@ class LinearScoring(ChainScoring):
 
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
         """Set scores [n, Y] to the sum over views."""
-        others = list(self.views)
-        whole = next((i for i, view in enumerate(others) if view.view.is_identity), None)
-        if whole is None:
+        views = list(self.views)
+        identity = next((i for i, view in enumerate(views) if view.view.is_identity), None)
+        if identity is None:
             scores[...] = 0
         else:  # needs no intermediate array
             views.pop(identity).write_scores(encoded, first, last, scores)

@@ -211,7 +211,7 @@ class ChainObjective:
         base = kernels.Transitions(score, start, end, parameters.transitions, parameters.edges)
         features = e.word_types, e.type_ptr, e.type_features, e.type_values, e.grams, e.lead, e.low, e.high
         of_evidence = e.evidence.sets, e.evidence.weights, rows.masks, rows.only
-        given = kernels.Sentences(e.sentence_ptr, *features, *of_evidence)
+        kernel_sentences = kernels.Sentences(e.sentence_ptr, *features, *of_evidence)
         buffers = _buffers(views, len(parameters.weighted), base, e, first, last)
         cost, impossible = kernels.correct(
             views, vectors, base, kernel_sentences, first, last, batch, step, rule, buffers
