@@ -281,17 +281,18 @@ def _tables(answered: Sequence[Answered], numbers: dict[Answer, int], annotators
     for _, candidates, judgements, right in answered:
         said = [judgement for judgement in judgements if judgement.answer != CANNOT_TELL]
         right_answer = [] if right is None else [right]
-        answers, weights = prior(candidates, [judgement.answer for judgement in said] + right_answer)
+        answers, prior_of_task = prior(candidates, [judgement.answer for judgement in said] + right_answer)
         for annotator, answer in said:
             rows.append((len(shown), annotators.setdefault(annotator, len(annotators)), answers.index(answer)))
         shown.append([numbers.setdefault(answer, len(numbers)) for answer in answers])
-        priors.append(weights)
+        priors.append(prior_of_task)
         rights.append(-1 if right is None else answers.index(right))
     width = max(map(len, shown), default=0)
     padded = np.array([[*row, *[-1] * (width - len(row))] for row in shown], np.int64).reshape(-1, width)
     weights = np.zeros((len(shown), width + 1))
-    for at, weights in enumerate(priors):
-        weights[at, : len(weights) - 1], weights[at, width] = weights[:-1], weights[-1]
+    for task, prior_of_task in enumerate(priors):
+        weights[task, : len(prior_of_task) - 1] = prior_of_task[:-1]
+        weights[task, width] = prior_of_task[-1]
     possible = np.array(rights)[:, None] == np.append(np.arange(width), -2)
     possible[np.array(rights) < 0] = True
     return _Tables(padded, weights, possible, *np.array(rows, np.int64).reshape(-1, 3).T)
