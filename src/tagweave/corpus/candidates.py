@@ -85,7 +85,9 @@ class Soft(tuple[Value, ...]):
 def with_probabilities(names: Sequence[str], probabilities: Sequence[float], first: str | None = None) -> Soft[str]:
     """Return names with a probability of at least 0.00005, the most probable one in front, or else `first`."""
     rounded = [round(probability, _DIGITS) for probability in probabilities]
-    order = sorted((at for at, each in enumerate(rounded) if each), key=lambda at: (names[at] != first, -rounded[at]))
+    order = sorted(
+        (at for at, probability in enumerate(rounded) if probability), key=lambda at: (names[at] != first, -rounded[at])
+    )
     return Soft((names[at] for at in order), (rounded[at] for at in order))
 
 

@@ -300,8 +300,8 @@ def _converted(last: Candidates, label: Candidates, following: Candidates, sourc
     """Convert a position by its neighbours; `None` unless all three have one label, and the scheme has them so."""
     if not (_follows(source, last, label) and _follows(source, label, following)):
         return None
-    before, own, after = (parse(candidates[0]) for candidates in (last, label, following) if candidates)
-    return tuple(map(str, _labels_between((before,), (own,), (after,), source, target, (False, False))))
+    before, here, after = (parse(candidates[0]) for candidates in (last, label, following) if candidates)
+    return tuple(map(str, _labels_between((before,), (here,), (after,), source, target, (False, False))))
 
 
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
@@ -362,9 +362,9 @@ def coded(
         coded, positions = next(rest), sentence.layers[name]
         if target != "BIOES" and None in coded.layers[name] and any(positions):
             labels = list(coded.layers[name])
-            for at, (last, own) in enumerate(pairwise(_feasible(sentence, positions, source, gaps)), 1):
+            for at, (last, labels_here) in enumerate(pairwise(_feasible(sentence, positions, source, gaps)), 1):
                 ends = positions[at] is None and gaps == "spans"
-                if labels[at] is None and (_closes(source, last, ends) or _certainly_ends(last, own)):
+                if labels[at] is None and (_closes(source, last, ends) or _certainly_ends(last, labels_here)):
                     labels[at] = _after(last, target)
             coded = coded.with_layer(name, labels)
         sentences.append(coded)
@@ -433,8 +433,8 @@ def _numbered(
 ) -> Soft[str]:
     """Return labels that share the number of the candidate that they spell; lost numbers go to the others."""
     if "IOB1" in (source, target) or (source in ("BIOES", "IOE1", "IOE2") and target != source):
-        found = f"numbers of candidates from the scheme {source} to {target}"
-        raise sentence.error(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them")
+        problem = f"numbers of candidates from the scheme {source} to {target}"
+        raise sentence.error(problem, "labels with numbers in IOB2, and IOB2 or BIOES to code them")
     letters = {} if source == target else {"S": "B", "E": "I"}
     candidates = {label: candidate for candidate in reversed(soft) for label in expanded((candidate,), named, source)}
     chosen = [label for label in labels if label.type != ANY]
@@ -555,9 +555,9 @@ def _located(sentence: Sentence) -> Iterator[None]:
 
 
 def _inconsistent(sentence: Sentence, scheme: str, labels: ChunkLabels, number: int, last: ChunkLabels) -> CorpusError:
-    before, own = ("|".join(map(str, side)) for side in (last, labels))
+    before, here = ("|".join(map(str, side)) for side in (last, labels))
     if number > len(sentence):
-        found = f"{before} at the last token"
+        problem = f"{before} at the last token"
     else:
-        found = f"{own} at token {number} after {before if number > 1 else 'the start'}"
-    return sentence.error(found, f"labels that can follow each other in the scheme {scheme}")
+        problem = f"{here} at token {number} after {before if number > 1 else 'the start'}"
+    return sentence.error(problem, f"labels that can follow each other in the scheme {scheme}")

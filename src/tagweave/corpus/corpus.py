@@ -128,8 +128,8 @@ def _of_pair(pair: Any, layer: str, place: str) -> Sentence:
     if isinstance(pair, list) and pair and all(isinstance(item, tuple) for item in pair):
         raise TypeError(f"{place}: found a list of tuples, expected (tokens, labels): tuple(zip(*sentence)) makes it")
     if not isinstance(pair, (tuple, list)) or len(pair) != len(("tokens", "labels")):
-        found = f"{kind_of(pair)}{f' of {len(pair)}' if isinstance(pair, (tuple, list)) else ''}"
-        raise TypeError(f"{place}: found {found}, expected {ACCEPTED}")
+        problem = f"{kind_of(pair)}{f' of {len(pair)}' if isinstance(pair, (tuple, list)) else ''}"
+        raise TypeError(f"{place}: found {problem}, expected {ACCEPTED}")
     try:
         tokens, labels = tokens_of(pair[0]), labels_of(pair[1])
     except TypeError as error:

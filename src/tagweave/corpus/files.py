@@ -189,8 +189,8 @@ class _Unpacked(io.RawIOBase):
         content = self._content.read1(len(buffer))
         self._size += len(content)
         if self._size > max(_UNPACKED, _UNPACKED_RATIO * self._packed.size):
-            found = f"gzip data of {self._packed.size:,} bytes that become {self._size:,} or more"
-            raise CorpusError(found, f"at most {_UNPACKED_RATIO} times as many", self._path, self._at_line())
+            problem = f"gzip data of {self._packed.size:,} bytes that become {self._size:,} or more"
+            raise CorpusError(problem, f"at most {_UNPACKED_RATIO} times as many", self._path, self._at_line())
         buffer[: len(content)] = content
         return len(content)
 
@@ -226,8 +226,8 @@ def decode_line(line: bytes, path: str, number: int) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line ({error.reason})"
-        raise CorpusError(found, f"UTF-8{kind or _other_encoding(line, error.start)}", path, number) from error
+        problem = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line ({error.reason})"
+        raise CorpusError(problem, f"UTF-8{kind or _other_encoding(line, error.start)}", path, number) from error
     text = text.removesuffix("\n").removesuffix("\r")
     if number == 1:
         text = text.removeprefix("\ufeff")
@@ -376,13 +376,13 @@ def _part(target: Path) -> Iterator[Path]:
     folder, name = target.parent, target.name[-_NAME:]
     remove_left(folder, escape(name))
     try:
-        part, lock = _make_locked(folder, name)
+        unfinished, lock = _make_locked(folder, name)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
     try:
-        yield part
+        yield unfinished
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
         if lock is not None:
             os.close(lock)
 
@@ -390,16 +390,16 @@ def _part(target: Path) -> Iterator[Path]:
 def _make_locked(folder: Path, name: str) -> tuple[Path, int | None]:
     """Make a folder with its lock; `None` where the system has no such locks, so that nobody removes it, either."""
     while True:
-        part = folder / f"{name}.{secrets.token_hex(4)}.part"
-        part.mkdir(mode=0o700)
+        unfinished = folder / f"{name}.{secrets.token_hex(4)}.part"
+        unfinished.mkdir(mode=0o700)
         try:
-            lock = _locked(part)
+            lock = _locked(unfinished)
         except (BlockingIOError, FileNotFoundError):
             continue  # another process has taken it for left over, before it was locked
         except OSError:
-            return part, None
-        if part.exists():
-            return part, lock
+            return unfinished, None
+        if unfinished.exists():
+            return unfinished, lock
         os.close(lock)
 
 

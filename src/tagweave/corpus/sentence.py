@@ -248,8 +248,8 @@ def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], Layer | None, dict[st
     """Yield the tokens of each sentence of a data frame, its labels if there are any, and its other columns."""
     names = [str(name) for name in frame.columns]
     if missing := [name for name in _FRAME_COLUMNS[:2] if name not in names]:
-        found = f"a data frame with the columns {', '.join(names) or 'none'}"
-        raise TypeError(f"found {found}, expected {missing[0]!r}, too: {ACCEPTED}")
+        problem = f"a data frame with the columns {', '.join(names) or 'none'}"
+        raise TypeError(f"found {problem}, expected {missing[0]!r}, too: {ACCEPTED}")
     values = {name: list(frame[name]) for name in names}
     seen: set[Any] = set()
     for key, group in groupby(range(len(values["token"])), key=values["sentence"].__getitem__):

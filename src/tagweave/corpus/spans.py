@@ -69,8 +69,8 @@ def span_labels(
             if not 0 <= first < length or not first < (first + 1 if stop is None else stop) <= length:
                 raise CorpusError(f"the span {first}:{stop}", f"tokens from 0 to {length}", *location)
         if min(span.start for span in group) < end:
-            found = f"the span {group[0].start}:{group[0].stop}, which overlaps the one before it"
-            raise CorpusError(found, "spans that neither overlap nor nest: a token has one label", *location)
+            problem = f"the span {group[0].start}:{group[0].stop}, which overlaps the one before it"
+            raise CorpusError(problem, "spans that neither overlap nor nest: a token has one label", *location)
         start, end = group[0].start, _end(group)
         for at in range(start, end):
             labels[at] = _union(_allowed_at(span, at, elsewhere, at > start) for span in group)
@@ -140,8 +140,10 @@ def spans_of(layer: Layer, location: tuple[str, int] = ("", 0)) -> tuple[SpanCan
         elif begins:
             spans = [span for name in begins for span in _alternatives(layer, at, name[2:])]
             if not spans:
-                found = f"the label {'|'.join(layer[at + 1] or ())!r} at token {at + 2} after {'|'.join(candidates)!r}"
-                raise CorpusError(found, "O, B-TYPE, or I- with the type of the span, as in IOB2", *location)
+                problem = (
+                    f"the label {'|'.join(layer[at + 1] or ())!r} at token {at + 2} after {'|'.join(candidates)!r}"
+                )
+                raise CorpusError(problem, "O, B-TYPE, or I- with the type of the span, as in IOB2", *location)
             end = _end(spans)
             groups.append((*spans, Span(at, end, OUTSIDE)) if OUTSIDE in candidates else tuple(spans))
             at = end

@@ -125,16 +125,18 @@ class SingleSentences:
         `None` if an item is not a string or number. Items are kept: joining a name and a string takes longer.
         """
         try:
-            found = list(map(self._pairs.get, chain.from_iterable(map(dict.items, sentence))))
+            features = list(map(self._pairs.get, chain.from_iterable(map(dict.items, sentence))))
         except TypeError:  # a list or dict in it
             return None, []
-        if None not in found:
-            return found, []  # type: ignore[return-value]
+        if None not in features:
+            return features, []  # type: ignore[return-value]
         items = list(chain.from_iterable(map(dict.items, sentence)))
-        whole = [self._number(*item) if number is None else number for item, number in zip(items, found, strict=True)]
-        if None in whole:
+        completed = [
+            self._number(*item) if number is None else number for item, number in zip(items, features, strict=True)
+        ]
+        if None in completed:
             return None, []
-        return whole, [1.0 if isinstance(value, str) else value for _, value in items]  # type: ignore[return-value]
+        return completed, [1.0 if isinstance(value, str) else value for _, value in items]  # type: ignore[return-value]
 
     def _number(self, name: Any, value: Any) -> int | None:
         """Return the feature of an item, -1 for an unknown one or the value 0; `None` if it is not flat."""

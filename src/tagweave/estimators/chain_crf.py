@@ -134,8 +134,8 @@ class ChainCRF(CRFParameters):
 
     def predict_marginals_single(self, xseq: TokenSequence) -> list[dict[str, float]]:
         """The probability of every label at every token of one sentence."""
-        (found,) = self.predict_marginals([xseq]).tolist()
-        return list(found)
+        (distributions,) = self.predict_marginals([xseq]).tolist()
+        return list(distributions)
 
     def predict_best(self, X: Iterable[TokenSequence], k: int) -> list[list[tuple[list[str], float]]]:
         """The k best label sequences of every sentence, each with its probability, the best first."""

@@ -117,8 +117,8 @@ class UntilSettled(TrainerAround):
         return state
 
     def rules(self, objective: Objective) -> StateRules:
-        own = super().rules(objective)
-        return replace(own, arrays={**own.arrays, "past": ArrayRule(("float64",), (self.period,))})
+        rules = super().rules(objective)
+        return replace(rules, arrays={**rules.arrays, "past": ArrayRule(("float64",), (self.period,))})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         super().step(objective, state, watch)
@@ -149,7 +149,9 @@ class _Recording:
             print(f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s")
 
 
-_LEARNER = tuple(dict.fromkeys(name for each in ALGORITHMS.values() for name in (*each.settings, *each.ignored)))
+_LEARNER = tuple(
+    dict.fromkeys(name for algorithm in ALGORITHMS.values() for name in (*algorithm.settings, *algorithm.ignored))
+)
 _LEARNER += ("period", "delta")
 
 
@@ -257,8 +259,8 @@ def _scales(encoder: AttributeEncoder, encoded: Encoded, limit: float) -> Floats
 
 def _shown(encoder: AttributeEncoder, which: NDArray[np.bool_], largest: Floats) -> str:
     first, *rest = np.flatnonzero(which).tolist()
-    others = f", and {len(rest):,} more attributes" if rest else ""
-    return f"{encoder.names[first]!r} (up to {largest[first]:g}{others})"
+    more = f", and {len(rest):,} more attributes" if rest else ""
+    return f"{encoder.names[first]!r} (up to {largest[first]:g}{more})"
 
 
 def _unscaled(model: ChainModel, weights: Floats, scales: Floats | None) -> Floats:

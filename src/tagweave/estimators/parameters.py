@@ -132,12 +132,12 @@ class CRFParameters:
 
 def check(name: str, value: Any) -> None:
     """Raise ValueError unless a parameter is one of its values, or in its range."""
-    [known] = [each for each in PARAMETERS if each.name == name]
-    if (names := choices(known.kind)) and value not in names:
+    [parameter] = [candidate for candidate in PARAMETERS if candidate.name == name]
+    if (names := choices(parameter.kind)) and value not in names:
         raise ValueError(f"found {name}={value!r}, expected one of {', '.join(map(str, names))}")
     if not names and not isinstance(value, Real):
         raise ValueError(f"found {name}={value!r}, expected a number")
-    least = known.about["least"]
+    least = parameter.about["least"]
     if least is not None and not value >= least:
         raise ValueError(f"found {name}={value!r}, expected at least {least}")
 

@@ -29,7 +29,7 @@ class Predictions(np.ndarray[Any, np.dtype[np.object_]]):
     ) -> Any:
         if func is np.concatenate and not kwargs:
             (parts,) = args
-            return Predictions.of([row for part in parts for row in part.tolist()])
+            return Predictions.of([row for predictions in parts for row in predictions.tolist()])
         return super().__array_function__(func, types, args, kwargs)
 
 
@@ -64,8 +64,8 @@ def layers_of(y: Iterable[Labels], lengths: Sequence[int], name: str = "y") -> l
     rows = list(y)
     if len(rows) != len(lengths):
         raise ValueError(f"{name}: found {len(rows)} sentences, expected {len(lengths)}, as in X")
-    known: dict[Any, Candidates] = {}
-    return [_layer(row, lengths[i], f"sentence {i} of {name}", known) for i, row in enumerate(rows)]
+    read: dict[Any, Candidates] = {}
+    return [_layer(row, lengths[i], f"sentence {i} of {name}", read) for i, row in enumerate(rows)]
 
 
 def _layer(row: Labels, length: int, location: str, known: dict[Any, Candidates]) -> Layer:

@@ -41,33 +41,33 @@ def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = ""
 
     The paths of the corpora are used for sentences that do not know their own location.
     """
-    for index, (expected, found) in enumerate(zip_longest(gold, system)):
-        if expected is None or found is None:
+    for index, (expected, actual) in enumerate(zip_longest(gold, system)):
+        if expected is None or actual is None:
             raise _other_number(gold, system, gold_path, system_path)
-        if expected.forms == found.forms:
+        if expected.forms == actual.forms:
             continue
-        wanted, text = "".join(expected.forms), "".join(found.forms)
+        wanted, text = "".join(expected.forms), "".join(actual.forms)
         if wanted != text:
             at = _first_difference(wanted, text)
             raise CorpusError(
                 f"{_show(text, at)} from character {at + 1} of sentence {index + 1} on",
                 f"{_show(wanted, at)} as in {_name(expected.location, index, gold_path)}{_lookalike(text, wanted, at)}",
-                found.location.path or system_path,
-                found.location.line,
+                actual.location.path or system_path,
+                actual.location.line,
             )
 
 
 def check_tokens(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
     """Check that both hold the same sentences with the same tokens."""
     check_text(gold, system, gold_path, system_path)
-    for index, (expected, found) in enumerate(zip(gold, system, strict=True)):
-        if expected.forms != found.forms:
-            at = _first_difference(expected.forms, found.forms)
+    for index, (expected, actual) in enumerate(zip(gold, system, strict=True)):
+        if expected.forms != actual.forms:
+            at = _first_difference(expected.forms, actual.forms)
             raise CorpusError(
-                f"the tokens {_show(found.forms, at)} from token {at + 1} of sentence {index + 1} on",
+                f"the tokens {_show(actual.forms, at)} from token {at + 1} of sentence {index + 1} on",
                 f"{_show(expected.forms, at)} as in {_name(expected.location, index, gold_path)}",
-                found.location.path or system_path,
-                found.location.line,
+                actual.location.path or system_path,
+                actual.location.line,
             )
 
 

@@ -89,12 +89,12 @@ class Divergence:
         """Return the partners of a tag, the most frequent first, ties sorted by name."""
         row = self.tags.index(tag)
         columns = np.flatnonzero(self.counts[row]).tolist()
-        found: list[Partner] = []
+        partners: list[Partner] = []
         for j in sorted(columns, key=lambda j: (-self.counts[row, j], self.partners[j])):
             partner, count = self.partners[j], float(self.counts[row, j])
             examples = self.examples.get((tag, partner), ())
-            found.append(Partner(tag, partner, count, float(self.shares[row, j]), not found, examples))
-        return found
+            partners.append(Partner(tag, partner, count, float(self.shares[row, j]), not partners, examples))
+        return partners
 
     def unexpected(self) -> list[Partner]:
         """Return the pairs whose partner is not the usual one of the tag, the most frequent first."""
@@ -134,9 +134,11 @@ def summary(divergence: Divergence) -> list[str]:
     left_out = f"; left out: {divergence.left_out:,}" if divergence.left_out else ""
     tokens = f"{divergence.total:,.0f}, {how}{left_out}"
     lines = [f"Tokens with tags of {divergence.first} and {divergence.second}: {tokens}."]
-    for each in (divergence, divergence.swapped()):
-        share = f"{100 * each.predictable:.1f} %"
-        lines.append(f"From {each.first} to {each.second}: {share} of the tokens have their tag's usual partner.")
+    for direction in (divergence, divergence.swapped()):
+        share = f"{100 * direction.predictable:.1f} %"
+        lines.append(
+            f"From {direction.first} to {direction.second}: {share} of the tokens have their tag's usual partner."
+        )
     return lines
 
 
@@ -171,4 +173,4 @@ def _cell(cell: str | tuple[str, ...]) -> str:
 
 def _frequent(partners: Iterable[Partner]) -> list[Partner]:
     """Return the most frequent partner, and the others that are not too rare."""
-    return [each for each in partners if each.usual or (each.share >= _SHARE and each.count >= _COUNT)]
+    return [partner for partner in partners if partner.usual or (partner.share >= _SHARE and partner.count >= _COUNT)]

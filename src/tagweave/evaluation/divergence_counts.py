@@ -136,16 +136,16 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
             tables = tagger.probabilities(block, corpus.guideline, corpus.covered)
             for number, (sentence, table) in enumerate(zip(block, tables, strict=True), before + start):
                 layers = zip(_layer(sentence, first.guideline), _layer(sentence, second.guideline), strict=True)
-                known = [at for at, given in enumerate(layers) if given != (None, None)]
-                left_out += len(sentence) - len(known)
-                if not known:
+                annotated = [at for at, labels in enumerate(layers) if labels != (None, None)]
+                left_out += len(sentence) - len(annotated)
+                if not annotated:
                     continue
-                by_pair = np.add.reduceat(table[known][:, order], starts, axis=1, dtype=np.float64)
+                by_pair = np.add.reduceat(table[annotated][:, order], starts, axis=1, dtype=np.float64)
                 for pair, count in zip(names, by_pair.sum(axis=0).tolist(), strict=True):
                     pairs.counts[pair] += count
                 best = by_pair.argmax(axis=1)
-                probabilities = by_pair[np.arange(len(known)), best].tolist()
-                for at, which, probability in zip(known, best.tolist(), probabilities, strict=True):
+                probabilities = by_pair[np.arange(len(annotated)), best].tolist()
+                for at, which, probability in zip(annotated, best.tolist(), probabilities, strict=True):
                     pairs.show(names[which], sentence.forms[at], (number, at), probability)
         before += len(corpus)
     return _divergence(first, second, pairs, (*first.sentences, *second.sentences), left_out, expected=True)
@@ -155,8 +155,8 @@ def _divergence(
     first: Corpus, second: Corpus, pairs: TagPairs, sentences: Sequence[Sentence], left_out: int, expected: bool = False
 ) -> Divergence:
     if not any(count > 0 for count in pairs.counts.values()):
-        found = f"no token with labels of {first.guideline} and {second.guideline}"
-        raise CorpusError(found, "corpora to compare", first.path)
+        problem = f"no token with labels of {first.guideline} and {second.guideline}"
+        raise CorpusError(problem, "corpora to compare", first.path)
 
     occurring = {pair: count for pair, count in pairs.counts.items() if count > 0}
     tags, partners = (tuple(sorted({pair[side] for pair in occurring})) for side in (0, 1))
@@ -175,8 +175,8 @@ def check_words(first: Corpus, second: Corpus) -> None:
         if corpus.unit == "character":
             raise CorpusError("a corpus of characters", "words with tags to compare", corpus.path)
     if first.guideline == second.guideline:
-        found = f"the guideline {first.guideline!r} in {first.path or 'one corpus'} as well"
-        raise CorpusError(found, "another one, to compare with (named GUIDELINE=FILE)", second.path)
+        problem = f"the guideline {first.guideline!r} in {first.path or 'one corpus'} as well"
+        raise CorpusError(problem, "another one, to compare with (named GUIDELINE=FILE)", second.path)
 
 
 def _layer(sentence: Sentence, name: str) -> Sequence[Candidates]:

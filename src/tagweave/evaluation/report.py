@@ -163,11 +163,11 @@ def _have_same_labelled_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bo
 
 
 def _comparisons(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
-    (first, first_scores), *others = scores.items()
+    (first, first_scores), *other_scores = scores.items()
     measures = first_scores.measures()
     return tuple(
         _compare(first, second, name, measures[name], theirs)
-        for second, second_scores in others
+        for second, second_scores in other_scores
         for name, theirs in second_scores.measures().items()
         if name in measures and not np.isnan(theirs.score - measures[name].score)
     )
@@ -248,9 +248,9 @@ def copies(gold: Corpus, systems: Mapping[str, Corpus]) -> Iterator[tuple[str, s
     A tagger adds its layer to a file with a layer of another name, and keeps the latter.
     """
     for name, system in systems.items():
-        others = [layer for layer in layers_of(system) if layer not in layers_of(gold)]
-        if others and _is_known(gold, gold.guideline) and _is_copied(gold, gold.guideline, system):
-            yield name, others[0]
+        added_layers = [layer for layer in layers_of(system) if layer not in layers_of(gold)]
+        if added_layers and _is_known(gold, gold.guideline) and _is_copied(gold, gold.guideline, system):
+            yield name, added_layers[0]
 
 
 def systems_with_layer(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:

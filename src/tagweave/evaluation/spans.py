@@ -147,10 +147,10 @@ def _check(corpus: Corpus, codes: CandidateCodes, numbers: Integers) -> None:
     if strange:
         token = int(np.flatnonzero(np.isin(numbers, list(strange)))[0])
         number = int(np.searchsorted(np.cumsum([len(sentence) for sentence in corpus]), token, side="right"))
-        found = f"the label {'|'.join(codes.sets[numbers[token]] or ())!r}"
+        problem = f"the label {'|'.join(codes.sets[numbers[token]] or ())!r}"
         path, line = corpus[number].location
         expected = "O, or B, I, E or S, alone or with -TYPE"
-        raise CorpusError(found, expected, path or corpus.path, line)
+        raise CorpusError(problem, expected, path or corpus.path, line)
 
 
 def _allowed(

@@ -94,9 +94,9 @@ def _mark(line: str, places: Places, location: Location) -> Mark:
         most = len(shown) + 1000  # a longer text is not compared, which takes time
         covered = " ".join(text[start : min(stop, start + most)] for start, stop in fragments)
         if sum(stop - start for start, stop in fragments) > most or covered.split() != shown.split():
-            found = f"the span {' '.join(map(str, ends))} of {shown!r}"
+            problem = f"the span {' '.join(map(str, ends))} of {shown!r}"
             way = hint(text, ends[0], ends[-1], fits)
-            raise CorpusError(found, f"{shortened(covered)!r}, as the text has it there{way}", *location)
+            raise CorpusError(problem, f"{shortened(covered)!r}, as the text has it there{way}", *location)
     gaps = not all(places.is_blank(stop, start) for (_, stop), (start, _) in pairwise(fragments))
     return Mark(ends[0], ends[-1], label, gaps=gaps)
 

@@ -115,8 +115,8 @@ def _check_size(member: ExportFile) -> None:
     except Exception as error:
         raise CorpusError(f"no DocBin ({error})", "spaCy's training data", member.place) from None
     if size > _OBJECTS:
-        found = f"{size:,} bytes of texts and documents"
-        raise CorpusError(found, f"at most {_OBJECTS:,}: several files", member.place)
+        problem = f"{size:,} bytes of texts and documents"
+        raise CorpusError(problem, f"at most {_OBJECTS:,}: several files", member.place)
 
 
 def _groups(packed: bytes) -> dict[str, list[tuple[int, int, int]]]:
@@ -224,8 +224,8 @@ def _heads(
         elif 0 <= head < len(tokens) and not tokens.texts["ORTH"][head].strip():
             yield None
         else:
-            found = f"the head {distances[at]:+} of {tokens.texts['ORTH'][at]!r}"
-            raise CorpusError(found, "a token of its sentence", member.place)
+            problem = f"the head {distances[at]:+} of {tokens.texts['ORTH'][at]!r}"
+            raise CorpusError(problem, "a token of its sentence", member.place)
 
 
 def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str], _name: str) -> None:
@@ -283,8 +283,8 @@ def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None
         if candidates is not None and (
             len(candidates) > 1 or candidates[0].head is None or candidates[0].relation is None
         ):
-            found = f"{len(candidates)} candidates of a head, or half of one"
-            raise sentence.error(found, "a head and its relation, or none")
+            problem = f"{len(candidates)} candidates of a head, or half of one"
+            raise sentence.error(problem, "a head and its relation, or none")
         head = root if candidates is None else candidates[0].head
         heads.append(
             at if candidates is not None and head == 0 else head - 1 if candidates is not None and head else root

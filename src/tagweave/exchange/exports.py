@@ -62,25 +62,25 @@ class Export(NamedTuple):
             return _answers(documents, memory, notes, tell)
         read = [*memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes))]
         if notes.misaligned:
-            found = f"{notes.misaligned:,} spans that are not whole tokens of a line: {notes.shown[0]}"
+            problem = f"{notes.misaligned:,} spans that are not whole tokens of a line: {notes.shown[0]}"
             expected = f"a choice: {{}} (or `misaligned=unknown`){notes.hint}"
-            raise self.error(found, expected, "misaligned widen")
+            raise self.error(problem, expected, "misaligned widen")
         if notes.empty:
-            found = f"{notes.empty:,} of {notes.documents:,} documents without any span"
+            problem = f"{notes.empty:,} of {notes.documents:,} documents without any span"
             expected = "a choice: {} if nobody found any in them, and `unmarked=empty-unknown` if nobody has begun"
-            raise self.error(found, expected, "unmarked outside")
+            raise self.error(problem, expected, "unmarked outside")
         if notes.overlapping:
             raise self.error(f"{notes.overlapping:,} spans that overlap longer ones", "none; this leaves them out: {}")
         if notes.several:
-            found = f"{notes.several:,} spans with another label than the same span before, {notes.several_shown}"
-            raise self.error(found, "one label a span; this leaves the others out: {}")
+            problem = f"{notes.several:,} spans with another label than the same span before, {notes.several_shown}"
+            raise self.error(problem, "one label a span; this leaves the others out: {}")
         self._check_complete(notes.left_out)
         return read
 
     def _check_complete(self, left_out: Counter[str]) -> None:
         if lost := {what: count for what, count in left_out.items() if what not in SKIPPED}:
-            found = ", ".join(f"{count:,} {what}" for what, count in sorted(lost.items()))
-            raise self.error(found, "what a corpus can hold; this command leaves these out: {}")
+            problem = ", ".join(f"{count:,} {what}" for what, count in sorted(lost.items()))
+            raise self.error(problem, "what a corpus can hold; this command leaves these out: {}")
 
 
 def _answers(

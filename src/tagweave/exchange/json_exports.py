@@ -67,8 +67,8 @@ class Values:
         if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
             value = float(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            found = f"no {name!r}" if value is None else f"{name} {shown(value)}"
-            raise self.error(found, f'"{name}", {_NAMES[kind]}')
+            problem = f"no {name!r}" if value is None else f"{name} {shown(value)}"
+            raise self.error(problem, f'"{name}", {_NAMES[kind]}')
         return value
 
     def objects(self, name: str) -> Iterator[Values]:

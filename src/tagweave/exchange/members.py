@@ -166,9 +166,9 @@ class Allowance:
     def take(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            found = f"more than {self._most:,} bytes in {size_on_disk(self._path):,} on disk"
+            problem = f"more than {self._most:,} bytes in {size_on_disk(self._path):,} on disk"
             expected = f"at most {_UNPACKED_RATIO} times as many: import it unpacked, or a part"
-            raise CorpusError(found, expected, self._path)
+            raise CorpusError(problem, expected, self._path)
 
 
 class Memory:
@@ -187,8 +187,8 @@ class Memory:
 
     def layers(self, documents: Sequence[Document], names: Sized) -> None:
         if len(names) * len(documents) * _LAYER > self._most:
-            found = f"{len(names):,} annotators of {len(documents):,} documents"
-            raise CorpusError(found, "fewer: import the files of some annotators", *documents[0].location)
+            problem = f"{len(names):,} annotators of {len(documents):,} documents"
+            raise CorpusError(problem, "fewer: import the files of some annotators", *documents[0].location)
 
     def sentences(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         for sentence in sentences:
@@ -199,8 +199,8 @@ class Memory:
 
     def _check(self, size: int, location: Location) -> None:
         if size > self._most:
-            found = f"documents and sentences that take more than {self._most >> 20:,} MB of memory"
-            raise CorpusError(found, f"at most {_MEMORY_RATIO} times the size of the files: import a part", *location)
+            problem = f"documents and sentences that take more than {self._most >> 20:,} MB of memory"
+            raise CorpusError(problem, f"at most {_MEMORY_RATIO} times the size of the files: import a part", *location)
 
 
 def write_zip(stream: IO[bytes], files: Iterable[tuple[str, str]]) -> None:

@@ -246,8 +246,8 @@ class _Letters:
     def _take(self, steps: int) -> None:
         self._left -= steps
         if self._left < 0:
-            found = f"so many quotations that are like other parts of a text of {len(self.text):,} characters"
-            raise CorpusError(found, "fewer, or shorter texts: cut it")
+            problem = f"so many quotations that are like other parts of a text of {len(self.text):,} characters"
+            raise CorpusError(problem, "fewer, or shorter texts: cut it")
 
 
 def apart(one: str, other: str, most: int) -> int:

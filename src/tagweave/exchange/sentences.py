@@ -73,20 +73,20 @@ class Notes:
         """Yield lines on what became of spans and documents; the arguments as in `sentences`."""
         if self.misaligned:
             became = {"widen": "widened", "unknown": "taken for unknown"}.get(misaligned, misaligned)
-            found = f"{self.misaligned:,} of {self.spans:,} spans are not whole tokens of a line and were {became}"
-            yield f"{found}, such as {', '.join(self.shown)}{self.hint}"
+            subject = f"{self.misaligned:,} of {self.spans:,} spans are not whole tokens of a line and were {became}"
+            yield f"{subject}, such as {', '.join(self.shown)}{self.hint}"
         yield from self.tally.lines()
         if self.left_out:
             yield f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(self.left_out.items()))}"
         if self.overlapping:
-            found = f"{self.overlapping:,} of {self.spans:,} spans"
-            yield f"{found} overlap longer ones of the same annotator and are left out"
+            subject = f"{self.overlapping:,} of {self.spans:,} spans"
+            yield f"{subject} overlap longer ones of the same annotator and are left out"
         if self.several:
-            found = f"{self.several:,} of {self.spans:,} spans"
-            yield f"{found} are other labels of a span that has one already, and are left out: {self.several_shown}"
+            subject = f"{self.several:,} of {self.spans:,} spans"
+            yield f"{subject} are other labels of a span that has one already, and are left out: {self.several_shown}"
         if self.mixed:
-            found = f"{self.mixed:,} of {self.documents:,} documents"
-            yield f"{found} have accepted and rejected spans: their tokens outside of accepted ones are unknown"
+            subject = f"{self.mixed:,} of {self.documents:,} documents"
+            yield f"{subject} have accepted and rejected spans: their tokens outside of accepted ones are unknown"
         if self.empty:
             assumed = unmarked if task == SPANS else "unknown"
             taken, other = ("outside of spans", "empty-unknown") if assumed == "outside" else ("unknown", "outside")
@@ -95,8 +95,8 @@ class Notes:
                 f" (`unmarked={assumed}`; otherwise: `unmarked={other}`)"
             )
         if self.unseen:
-            found = f"{self.unseen:,} of {self.documents:,} documents"
-            yield f"{found} have no usable annotation: their tokens are unknown"
+            subject = f"{self.unseen:,} of {self.documents:,} documents"
+            yield f"{subject} have no usable annotation: their tokens are unknown"
 
 
 def annotators(documents: Iterable[Document]) -> list[str]:
@@ -292,13 +292,13 @@ class _Aligned:
         quoted = self.tokens[first : min(last, first + _QUOTED)]
         tokens = " ".join(text[a : min(b, a + _QUOTED)] for a, b in quoted)
         span = shortened(text[mark.start : min(mark.stop, mark.start + _QUOTED)])
-        found = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
+        problem = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
         if not self.notes.shown and not are_words(text, mark.start, mark.stop):
             self.notes.hint = hint(text, mark.start, mark.stop, lambda start, stop: are_words(text, start, stop))
         if self.misaligned == "error":
             expected = f"whole tokens of a line: cut it, widen it, or take it for unknown{self.notes.hint}"
-            raise self.document.error(found, expected)
-        self.notes.shown.append(found)
+            raise self.document.error(problem, expected)
+        self.notes.shown.append(problem)
 
 
 _DIGITS = 9  # of a position: a text of a gigabyte is none

@@ -34,19 +34,21 @@ class DocSentences:
         self.doc = doc
         array = doc.to_array([ORTH, SENT_START])
         strings = doc.vocab.strings
-        forms = [strings[each] for each in array[:, 0].tolist()]
+        forms = [strings[number] for number in array[:, 0].tolist()]
         if not any(map(str.isspace, forms)) and not doc.has_annotation("SENT_START"):  # most documents of one sentence
             self.positions: list[NDArray[np.int64]] = [np.arange(len(forms))] if forms else []
             self.sentences = [Sentence(tuple(forms))] if forms else []
             return
-        kept = np.array([not each.isspace() for each in forms], bool)
+        kept = np.array([not form.isspace() for form in forms], bool)
         begins = array[:, 1] == 1
         if not doc.has_annotation("SENT_START"):  # a blank token with a break begins a line
-            begins = ~kept & np.array(["\n" in each or "\r" in each for each in forms], bool)
+            begins = ~kept & np.array(["\n" in form or "\r" in form for form in forms], bool)
         begins[:1] = False
-        found = (each[kept[each]] for each in np.split(np.arange(len(forms)), np.flatnonzero(begins)))
-        self.positions = [each for each in found if len(each)]
-        self.sentences = [Sentence(tuple(forms[at] for at in each.tolist())) for each in self.positions]
+        sentence_positions = (
+            indices[kept[indices]] for indices in np.split(np.arange(len(forms)), np.flatnonzero(begins))
+        )
+        self.positions = [positions for positions in sentence_positions if len(positions)]
+        self.sentences = [Sentence(tuple(forms[at] for at in positions.tolist())) for positions in self.positions]
 
     @property
     def tokens(self) -> NDArray[np.int64]:
@@ -67,8 +69,8 @@ class _Labels:
     def of(self, documents: Sequence[DocSentences]) -> Iterator[NDArray[np.int64]]:
         labelled = self._tagger.tag([sentence for document in documents for sentence in document.sentences])
         for document in documents:
-            layers = [each.layers[self._tagger.guideline] for each in islice(labelled, len(document.sentences))]
-            yield np.array([self._number[each] for layer in layers for each in layer], np.int64)  # type: ignore[index]
+            layers = [sentence.layers[self._tagger.guideline] for sentence in islice(labelled, len(document.sentences))]
+            yield np.array([self._number[label] for layer in layers for label in layer], np.int64)  # type: ignore[index]
 
 
 class Tags:
@@ -128,7 +130,7 @@ class Entities:
         self._outside = np.array([letter == "O" for letter, _ in parts])
 
     def set(self, docs: Sequence[Any]) -> None:
-        documents = [DocSentences(each) for each in docs]
+        documents = [DocSentences(doc) for doc in docs]
         for document, numbers in zip(documents, self._labels.of(documents), strict=True):
             doc, tokens = document.doc, document.tokens
             entities = [
@@ -216,5 +218,5 @@ class Trees:
 
 def _with(sentence: Sentence, name: str, values: list[str]) -> Sentence:
     if name.startswith(_USER):
-        return sentence.with_column(name.removeprefix(_USER), (each or _UNKNOWN for each in values))
-    return replace(sentence, layers={**sentence.layers, name: tuple((each,) if each else None for each in values)})
+        return sentence.with_column(name.removeprefix(_USER), (value or _UNKNOWN for value in values))
+    return replace(sentence, layers={**sentence.layers, name: tuple((value,) if value else None for value in values)})

@@ -50,10 +50,10 @@ class PipelinePart:
 
         Raises PipelineError if the model is of no use here, otherwise as `tagweave.load_model`.
         """
-        known = nlp.meta.setdefault("tagweave", [])
-        if self._path is not None and self._path not in known:
+        paths = nlp.meta.setdefault("tagweave", [])
+        if self._path is not None and self._path not in paths:
             self._model = load_model(self._path, self._threads)
-            known.append(self._path)
+            paths.append(self._path)
             self.check()
         return self
 
@@ -150,8 +150,8 @@ class Component(PipelinePart):
             raise PipelineError(f"{model.name}: found a segmenter, expected {expected}")
         if isinstance(model, Parser):
             if self._guideline not in (None, *model.guidelines):
-                found = f"guideline {self._guideline!r}, expected {model.guidelines[0]!r}, that of the parser"
-                raise PipelineError(f"{model.name}: found {found}")
+                problem = f"guideline {self._guideline!r}, expected {model.guidelines[0]!r}, that of the parser"
+                raise PipelineError(f"{model.name}: found {problem}")
             self._refuse_attribute("a parser")
             self._annotation = Trees(model, self._overwrite)
             return
@@ -208,10 +208,10 @@ class SegmenterTokenizer(PipelinePart):
 
     def pipe(self, texts: Iterable[str], batch_size: int = _TEXTS) -> Iterator[Any]:
         for batch in in_blocks(texts, batch_size):
-            lines = [text_lines(each) for each in batch]
+            lines = [text_lines(text) for text in batch]
             words = self._words(lines)
-            for text, own in zip(batch, lines, strict=True):
-                yield self._doc(text, [word for found in islice(words, len(own)) for word in found])
+            for text, lines_of_text in zip(batch, lines, strict=True):
+                yield self._doc(text, [word for line_words in islice(words, len(lines_of_text)) for word in line_words])
 
     def _doc(self, text: str, words: list[str]) -> Any:
         forms: list[str] = []

@@ -53,7 +53,7 @@ class ChainGradient:
     @classmethod
     def zeros(cls, scores: ChainScores) -> ChainGradient:
         shape, dtype = scores.transitions.score.shape, scores.emission.dtype
-        start, end, pairs, paths = (np.zeros(each, dtype) for each in (shape[0], shape[0], shape, shape))
+        start, end, pairs, paths = (np.zeros(axes, dtype) for axes in (shape[0], shape[0], shape, shape))
         return cls(np.zeros_like(scores.emission), start, end, scores.transitions.potential, pairs, paths)
 
     @property
@@ -267,15 +267,17 @@ class Chain(Structure[ChainScores, Evidence, Batch, ChainSums, ChainGradient, Ch
     ) -> NDArray[np.float64]:
         """Subtract expected labels from the gradient; return mean log Z, without the scaling of transitions."""
         evidence, rows, transitions = batch.evidence, _rows_of(batch.evidence), scores.transitions
-        own = allowed_scores(scores.emission, rows.masks, evidence.sets, evidence.noise, slice(None))
+        emission = allowed_scores(scores.emission, rows.masks, evidence.sets, evidence.noise, slice(None))
         if rows.log_scales is not None:
-            own += rows.log_scales[evidence.sets, None]
-        given = transitions.score, transitions.start_score, transitions.end_score
-        t = TransitionScores.of_scores(*(each.astype(np.float64) for each in given))
-        difference, counts = np.zeros(own.shape), np.zeros(t.score.shape)
+            emission += rows.log_scales[evidence.sets, None]
+        of_transitions = transitions.score, transitions.start_score, transitions.end_score
+        t = TransitionScores.of_scores(
+            *(scores_of_transitions.astype(np.float64) for scores_of_transitions in of_transitions)
+        )
+        difference, counts = np.zeros(emission.shape), np.zeros(t.score.shape)
         totals, numbers = np.empty(len(evidence)), posteriors.of_set[evidence.sets]
         distributions.follow_draws(
-            own, evidence.sentence_ptr, t.potential, t.start, t.end, numbers, posteriors.group, posteriors.share,
+            emission, evidence.sentence_ptr, t.potential, t.start, t.end, numbers, posteriors.group, posteriors.share,
             evidence.weights, difference, counts, totals,
         )  # fmt: skip
         gradient.emission += difference.astype(gradient.emission.dtype)
@@ -305,8 +307,8 @@ class Chain(Structure[ChainScores, Evidence, Batch, ChainSums, ChainGradient, Ch
             # log Z of a batch leaves out the scaling of transitions
             log_z[batch_row] = exact.log_z - (tokens.stop - tokens.start - 1) * t.step - t.edge
             for row in sums.rows_of(batch_row):
-                own = np.s_[row] if not len(lists.ptr) else np.s_[0, lists.ptr[row] : lists.ptr[row + 1]]
-                gamma[own], alpha[own], beyond[own] = 0, 0, 0
+                row_cells = np.s_[row] if not len(lists.ptr) else np.s_[0, lists.ptr[row] : lists.ptr[row + 1]]
+                gamma[row_cells], alpha[row_cells], beyond[row_cells] = 0, 0, 0
         return sums
 
 
@@ -332,13 +334,14 @@ def entropies(sums: Sums, batch: Batch, scores: ChainScores) -> NDArray[np.float
     """float64[S]: the entropy of the label sequences of each sentence, log Z - E[score], by the sums of all of them."""
     t, ptr = scores.transitions, batch.evidence.sentence_ptr
     gamma = sums.marginals()[batch.rows].astype(np.float64)
-    expected, filled = sums.expected(t.potential, t.score)[batch.rows], ptr[1:] > ptr[:-1]
+    expected = sums.expected(t.potential, t.score)[batch.rows]
+    filled = ptr[1:] > ptr[:-1]
     expected += _expectation(gamma, scores.emission)
     for at, of_edge in ((ptr[:-1][filled], t.start_score), (ptr[1:][filled] - 1, t.end_score)):
         expected[at] += _expectation(gamma[at], of_edge)
-    found = log_partitions(sums, batch, t)
-    found[filled] -= np.add.reduceat(expected, ptr[:-1][filled]) if len(expected) else 0
-    return found
+    entropies = log_partitions(sums, batch, t)
+    entropies[filled] -= np.add.reduceat(expected, ptr[:-1][filled]) if len(expected) else 0
+    return entropies
 
 
 def _expectation(gamma: Floats, scores: Floats) -> Floats:
@@ -359,7 +362,8 @@ def allowed_scores(
 
 def best_labels(scores: ChainScores, ptr: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return int32[n]: the best label sequence of each sentence, -1 where none is allowed; emission is overwritten."""
-    labels, t = np.empty(len(scores.emission), np.int32), scores.transitions
+    labels = np.empty(len(scores.emission), np.int32)
+    t = scores.transitions
     pairs = t.score, t.transposed_score, t.bounds
     decode.best_sequences(scores.emission, *pairs, t.start_score, t.end_score, ptr, 0, len(ptr) - 1, labels)
     return labels

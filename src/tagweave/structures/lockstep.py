@@ -215,8 +215,8 @@ class Sums:
         before, beyond = self._before(), self._spread(self.beyond)
         pairs: Floats = before[:, :, None] * beyond[:, None, :] * potential
         for batch_row, exact in self.exact.items():
-            for row, each in zip(self.rows_of(batch_row)[1:], exact.pairs(), strict=True):
-                pairs[row] = each
+            for row, row_pairs in zip(self.rows_of(batch_row)[1:], exact.pairs(), strict=True):
+                pairs[row] = row_pairs
         return pairs
 
     def factored(self, rows: NDArray[np.int32], potential: Floats) -> Steps:

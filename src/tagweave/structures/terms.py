@@ -155,18 +155,21 @@ class _Split(NamedTuple):
         if not len(evidence.rejected):
             return None
         sentences = np.unique(evidence.rejected[:, 0]).astype(np.int64)
-        own = evidence.take(sentences)
+        of_sentences = evidence.take(sentences)
         tokens, ptr = rows(evidence.sentence_ptr, sentences)
-        labels = SplitLabels(names, own.rejected)
+        labels = SplitLabels(names, of_sentences.rejected)
         emission = scores.emission[tokens[:, None], labels.projection]
         split = ChainScores(emission, _transitions(labels, scores.transitions))
-        return cls(sentences, own, tokens, labels.projection, labels.allowed(ptr), split)
+        return cls(sentences, of_sentences, tokens, labels.projection, labels.allowed(ptr), split)
 
 
 def _transitions(labels: SplitLabels, t: TransitionScores) -> TransitionScores:
-    own, never = labels.projection, t.score.dtype.type(-np.inf)
-    score = np.where(labels.follows, t.score[np.ix_(own, own)], never)
-    return TransitionScores.of_scores(score, t.start_score[own], np.where(labels.ends, t.end_score[own], never))
+    projection = labels.projection
+    never = t.score.dtype.type(-np.inf)
+    score = np.where(labels.follows, t.score[np.ix_(projection, projection)], never)
+    return TransitionScores.of_scores(
+        score, t.start_score[projection], np.where(labels.ends, t.end_score[projection], never)
+    )
 
 
 @dataclass(frozen=True)
@@ -179,27 +182,31 @@ class RejectedSpans:
         self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient
     ) -> NDArray[np.float64] | float:
         """Add the gradient of the term; return the term for each sentence."""
-        split, given = _Split.of(self.names, scores, batch.evidence), batch.evidence.rows
-        if split is None or given is None:
+        split = _Split.of(self.names, scores, batch.evidence)
+        label_rows = batch.evidence.rows
+        if split is None or label_rows is None:
             return 0.0
-        evidence, (n, wide), dtype = split.evidence, split.allowed.shape, scores.emission.dtype
-        share = given.masks[evidence.sets]
+        evidence = split.evidence
+        n, wide = split.allowed.shape
+        dtype = scores.emission.dtype
+        share = label_rows.masks[evidence.sets]
         if len(evidence.noise):
             share = np.maximum(share, evidence.noise[:, None])
         as_before = np.arange(wide) < len(self.names)
         table = np.concatenate([share[:, split.projection] * kept for kept in (as_before, split.allowed)])
-        chain, own = Chain(transitions=structure.transitions), ChainGradient.zeros(split.scores)
+        chain = Chain(transitions=structure.transitions)
+        split_gradient = ChainGradient.zeros(split.scores)
         log_z = []
         for first, sign in ((0, 1), (n, -1)):
             limited = chain.batch(_under(evidence, table.astype(dtype), first))
             sums = chain.restricted_product(split.scores, limited)
-            log_z.append(chain.add_expectations(sums, split.scores, limited, sign, own))
+            log_z.append(chain.add_expectations(sums, split.scores, limited, sign, split_gradient))
         if (impossible := log_z[1] == -np.inf).any():
             problem = "all label sequences that agree with the annotation have a rejected span"
             raise contradiction(evidence.ids[impossible.argmax()], problem)
         fold = np.eye(len(self.names), dtype=dtype)[split.projection]
-        gradient.emission[split.tokens] += own.emission @ fold
-        gradient.paths[...] -= fold.T @ own.transition @ fold
+        gradient.emission[split.tokens] += split_gradient.emission @ fold
+        gradient.paths[...] -= fold.T @ split_gradient.transition @ fold
         losses = np.zeros(len(batch.evidence))
         losses[split.sentences] = evidence.weights * (log_z[0] - log_z[1])
         return losses

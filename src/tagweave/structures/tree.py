@@ -126,10 +126,10 @@ class Tree(Structure[Floats, ArcEvidence, TreeBatch, TreeSums | KnownTrees, ArcG
         return TreeSums(marginal, log_z)
 
     def restricted_sums(self, scores: Floats, batch: TreeBatch) -> TreeSums | KnownTrees:
-        known = batch.evidence.token_heads
-        if (known < 0).any() or batch.evidence.noise.any():
+        heads = batch.evidence.token_heads
+        if (heads < 0).any() or batch.evidence.noise.any():
             return self.restricted_product(scores, batch)
-        return KnownTrees(known, np.add.reduceat(word_scores(scores, batch, known), pointers(batch.lengths)[:-1]))
+        return KnownTrees(heads, np.add.reduceat(word_scores(scores, batch, heads), pointers(batch.lengths)[:-1]))
 
     def restricted_product(self, scores: Floats, batch: TreeBatch) -> TreeSums:
         """As `restricted_sums`, but always by the recurrence, unless heads have probabilities."""
@@ -140,9 +140,9 @@ class Tree(Structure[Floats, ArcEvidence, TreeBatch, TreeSums | KnownTrees, ArcG
         sums = self._expectations(scores, batch)
         if is_given.all():
             return sums
-        others = self.sums(*_under_evidence(scores, batch))
-        joined = np.where(_by_part(is_given, batch), sums.marginals, others.marginals)
-        return TreeSums(joined, np.where(is_given, sums.log_z, others.log_z))
+        by_sums = self.sums(*_under_evidence(scores, batch))
+        joined = np.where(_by_part(is_given, batch), sums.marginals, by_sums.marginals)
+        return TreeSums(joined, np.where(is_given, sums.log_z, by_sums.log_z))
 
     def _expectations(self, scores: Floats, batch: TreeBatch) -> TreeSums:
         """Sum where the evidence is the marginals: the expected score in place of log Z."""
@@ -216,9 +216,10 @@ def word_scores(scores: Floats, batch: TreeBatch, heads: NDArray[np.int32]) -> N
 
 def add_trees(values: Floats, batch: TreeBatch, heads: NDArray[np.int32], times: Floats) -> None:
     """Add times[n], word by word, to the values of the arcs and pairs of whole trees."""
-    own, pairs = times.astype(values.dtype), _pair_cells(batch, heads)
-    values[arc_cells(batch, heads)] += own
-    values[pairs[pairs >= 0]] += own[pairs >= 0]
+    added = times.astype(values.dtype)
+    pairs = _pair_cells(batch, heads)
+    values[arc_cells(batch, heads)] += added
+    values[pairs[pairs >= 0]] += added[pairs >= 0]
 
 
 def _pair_cells(batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -269,25 +270,27 @@ def arc_cells(batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def allowed_cells(batch: TreeBatch) -> NDArray[Any]:
     """uint8[cells]: 1 for the arcs of a batch that its evidence allows, else 0; float32 if it has numbers."""
-    given = batch.evidence
-    allowed, ptr = np.ones(int(batch.cells[-1]), given.allowed.dtype), given.allowed_ptr
-    known, tokens = batch.evidence.token_heads, pointers(batch.lengths)
+    evidence = batch.evidence
+    allowed = np.ones(int(batch.cells[-1]), evidence.allowed.dtype)
+    ptr = evidence.allowed_ptr
+    heads = evidence.token_heads
+    tokens = pointers(batch.lengths)
     for s in range(len(batch.lengths)):
         cells = allowed[batch.cells[s] : batch.cells[s + 1]]
         if ptr[s + 1] > ptr[s]:
-            cells[:] = given.allowed[ptr[s] : ptr[s + 1]]
-        elif batch.lengths[s] and known[tokens[s]] >= 0:
+            cells[:] = evidence.allowed[ptr[s] : ptr[s + 1]]
+        elif batch.lengths[s] and heads[tokens[s]] >= 0:
             n = int(batch.lengths[s]) + 1
             cells[:] = 0
-            cells.reshape(n, n)[known[tokens[s] : tokens[s + 1]], np.arange(1, n)] = 1
+            cells.reshape(n, n)[heads[tokens[s] : tokens[s + 1]], np.arange(1, n)] = 1
     return allowed if are_numbers(allowed) else allowed.astype(np.uint8, copy=False)
 
 
 def are_whole(evidence: ArcEvidence, structure: Tree) -> NDArray[np.bool_]:
     """bool[S]: whether the known heads of a sentence are one tree of the structure."""
-    whole = np.empty(len(evidence), np.bool_)
-    are_whole_trees(evidence.token_heads, evidence.lengths, structure.single_root, structure.projective, whole)
-    return whole
+    is_whole = np.empty(len(evidence), np.bool_)
+    are_whole_trees(evidence.token_heads, evidence.lengths, structure.single_root, structure.projective, is_whole)
+    return is_whole
 
 
 def _are_known(batch: TreeBatch) -> NDArray[np.bool_]:
@@ -353,9 +356,10 @@ class Independent(Structure[Floats, RelationEvidence, RelationEvidence, Independ
         sums = self._sums(scores, batch.allowed, batch.noise)
         if batch.posterior.any():
             rows = np.flatnonzero(batch.posterior)
-            q, own = batch.allowed[rows], scores[rows].astype(np.float64)
+            q = batch.allowed[rows]
+            row_scores = scores[rows].astype(np.float64)
             sums.marginals[rows] = q
-            sums.log_z[rows] = (q * (own - own.max(axis=1, keepdims=True))).sum(axis=1)
+            sums.log_z[rows] = (q * (row_scores - row_scores.max(axis=1, keepdims=True))).sum(axis=1)
         return sums
 
     def _sums(self, scores: Floats, allowed: NDArray[Any], noise: NDArray[np.float64]) -> IndependentSums:

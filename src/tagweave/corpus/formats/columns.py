@@ -122,8 +122,8 @@ def _texts(block: _Block, names: Sequence[str], path: str) -> list[Sequence[str]
     if names and "" in columns[0]:
         for number, fields in enumerate(map(_fields, rows), block.line):
             if len(fields) != width or not fields[0]:
-                found = "an empty form" if len(fields) == width else f"{len(fields)} columns"
-                raise CorpusError(found, f"{width} columns: {' '.join(names)}", path, number)
+                problem = "an empty form" if len(fields) == width else f"{len(fields)} columns"
+                raise CorpusError(problem, f"{width} columns: {' '.join(names)}", path, number)
     return columns
 
 

@@ -79,8 +79,8 @@ def sentence_of(block: list[str], path: str, start: int) -> Sentence:
         location = Location(path, number)
         fields = line.split("\t")
         if len(fields) != FIELDS or "" in fields:
-            found = "an empty field" if len(fields) == FIELDS else f"{len(fields)} fields"
-            raise CorpusError(found, "ten fields separated by tabs, none of them empty", *location)
+            problem = "an empty field" if len(fields) == FIELDS else f"{len(fields)} fields"
+            raise CorpusError(problem, "ten fields separated by tabs, none of them empty", *location)
         if fields[0] == str(len(tokens) + 1):
             tokens.append(_token(fields, location))
             locations.append(location)

@@ -82,11 +82,11 @@ def _check(line: str) -> None:
     while position < len(line):
         item = _ITEM.match(line, position)
         if item is None or (item.end() == len(line) and item[3]):
-            found = f"{line[position : position + 8]!r} at character {position + 1}"
-            raise CorpusError(found, "a character, its /TAG if any, and one of | - ? blank before the next")
+            problem = f"{line[position : position + 8]!r} at character {position + 1}"
+            raise CorpusError(problem, "a character, its /TAG if any, and one of | - ? blank before the next")
         if item[2] and item[3] not in (_BOUNDARY, ""):
-            found = f"the tag {item[2]!r} at character {item.start(2) + 1} without a boundary after it"
-            raise CorpusError(found, "a tag only where a word ends")
+            problem = f"the tag {item[2]!r} at character {item.start(2) + 1} without a boundary after it"
+            raise CorpusError(problem, "a tag only where a word ends")
         position = item.end()
 
 
@@ -155,8 +155,8 @@ def _line(forms: Sequence[str], layers: Mapping[str, Layer], layer: Layer) -> st
     marks = [*map(_between, (_EDGE, *layer), (*layer, _EDGE))]
     if "" in marks:
         at = max(marks.index(""), 1)
-        found = f"contradicting labels at character {at}: {layer[at - 1]}"
-        raise CorpusError(found, "labels B, M, E, S that can follow each other in whole words")
+        problem = f"contradicting labels at character {at}: {layer[at - 1]}"
+        raise CorpusError(problem, "labels B, M, E, S that can follow each other in whole words")
     marks = marks[1:]  # after each of the characters; the last one ends a word
     pieces = [""] * (3 * len(forms))
     pieces[::3] = forms if _SPECIAL.search("".join(forms)) is None else map(_escaped, forms)

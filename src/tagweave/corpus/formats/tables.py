@@ -143,16 +143,16 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
                 rows = []
             continue
         if len(row) != len(titles.names):
-            found = f"{len(row)} values"
-            raise CorpusError(found, f"{len(titles.names)}: {', '.join(titles.names)}", path, number)
+            problem = f"{len(row)} values"
+            raise CorpusError(problem, f"{len(titles.names)}: {', '.join(titles.names)}", path, number)
         if not row[titles.token]:
             raise CorpusError("an empty token", "text in every row", path, number)
         by = titles.documents if titles.sentence is None else (*titles.documents, titles.sentence)
         current = tuple(row[at] or before for at, before in zip(by, key or ("",) * len(by), strict=True))
         if current != key:
             if current in seen:
-                found = f"rows of the sentence {' '.join(current)!r} in two places"
-                raise CorpusError(found, "rows of a sentence that follow one another", path, number)
+                problem = f"rows of the sentence {' '.join(current)!r} in two places"
+                raise CorpusError(problem, "rows of a sentence that follow one another", path, number)
             seen.add(current)
             if rows:
                 yield _sentence(rows, titles, parse, path)
@@ -160,8 +160,8 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
             key = current
         rows.append((number, row))
     if titles.sentence is None and not separated:
-        found = f"the columns {', '.join(titles.names)}"
-        raise CorpusError(found, "a column `sentence`, or blank rows between sentences", path, 1)
+        problem = f"the columns {', '.join(titles.names)}"
+        raise CorpusError(problem, "a column `sentence`, or blank rows between sentences", path, 1)
     if rows:
         yield _sentence(rows, titles, parse, path)
 

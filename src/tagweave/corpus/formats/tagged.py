@@ -114,8 +114,8 @@ class _Tokens(dict[str, Token]):
         form, field = text[:position], text[position + 1 :]
         if not form or not field:
             where = "before" if not form else "after"
-            found = f"nothing {where} the {self.separator!r} of {text!r}"
-            raise CorpusError(found, f"form{self.separator}TAG, or \\{self.separator} for the character itself")
+            problem = f"nothing {where} the {self.separator!r} of {text!r}"
+            raise CorpusError(problem, f"form{self.separator}TAG, or \\{self.separator} for the character itself")
         if field not in self.fields:
             self.fields[field] = interned(parse_candidates(field, self.separator))
         self[text] = intern(unescape(form, self.separator)), self.fields[field]
