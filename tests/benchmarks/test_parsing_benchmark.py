@@ -22,6 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:builtin type .*:DeprecationWarni
 SIZES = {TRAIN: 60, DEV: 20, TEST: 30}
 
 
+@pytest.mark.slow
 def test_both_programs_learn_and_tell_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "copies"
     folder.mkdir()

@@ -127,9 +127,7 @@ _READ_MOST = (
     "docs/index.md",
     "docs/evidence.md",
     "docs/formats.md",
-    "docs/tutorials/annotating.md",
     "docs/tutorials/partial.md",
-    "docs/tutorials/segmenter.md",
 )
 """The pages whose examples `make test` runs; the examples of the others are marked as slow."""
 _SECTIONS = [

@@ -1,4 +1,4 @@
-"""The site of the documentation is built without a warning, with what its hooks add."""
+"""The site of the documentation is built without a warning, with what its hooks add; `make docs` builds it, too."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from pages import ROOT, text_of
 from tagweave.cli.main import application
 from tagweave.training.fit.recipe import LEARNERS
 from tagweave.training.methods import METHODS
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -41,14 +41,14 @@ def assert_same_answers(theirs: Any, ours: ChainCRF, X: Any) -> None:
     ids=str,
 )
 def test_the_same_objective_features_and_answers(parameters: dict[str, Any]) -> None:
-    X, y = sentences(120)
+    X, y = sentences(60)
     theirs, ours = both(X, y, **parameters, **LONG_ENOUGH)
     assert ours.training_log_[-1].loss == pytest.approx(theirs.training_log_.last_iteration["loss"], rel=1e-6)
     assert ours.classes_ == sorted(theirs.classes_)
     assert set(ours.attributes_) == set(theirs.attributes_)
     assert ours.state_features_ == pytest.approx(theirs.state_features_, abs=1e-3)
     assert ours.transition_features_ == pytest.approx(theirs.transition_features_, abs=1e-3)
-    assert_same_answers(theirs, ours, sentences(40, seed=1, words=80)[0])
+    assert_same_answers(theirs, ours, sentences(20, seed=1, words=80)[0])
 
 
 def test_rare_transitions_fall_to_min_freq_too() -> None:

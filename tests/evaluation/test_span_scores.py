@@ -41,7 +41,7 @@ def pairs(letters: tuple[str, str]) -> st.SearchStrategy[list[list[tuple[str, st
     return st.lists(st.lists(token, min_size=1, max_size=9), min_size=1, max_size=20)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=40)
 @given(st.tuples(*[st.sampled_from(("BI", "BIES", "IE", "S"))] * 2).flatmap(pairs))
 def test_scores_are_those_of_seqeval(sentences: list[list[tuple[str, str]]]) -> None:
     rows = [[[token[side] for token in sentence] for sentence in sentences] for side in (0, 1)]
@@ -89,7 +89,7 @@ def readings(row: list[str]) -> list[set[tuple[str, int, int]]]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50)
 @given(
     st.integers(1, 5).flatmap(
         lambda n: st.tuples(*[st.lists(st.sampled_from(x), min_size=n, max_size=n) for x in (CANDIDATES, IOB2)])
@@ -157,7 +157,6 @@ def overlaps(gold: list[tuple[str, int, int]], system: list[tuple[str, int, int]
     return best
 
 
-@settings(max_examples=100)
 @given(st.tuples(*[st.lists(st.sampled_from(IOB2), min_size=9, max_size=9)] * 2))
 def test_spans_that_overlap_are_paired_one_with_one(rows: tuple[list[str], list[str]]) -> None:
     gold, system = (get_entities(row) for row in rows)

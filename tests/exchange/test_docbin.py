@@ -166,6 +166,7 @@ def test_heads_beyond_the_sentence(tmp_path: Path) -> None:
         tw.read_documents("spacy", path)
 
 
+@pytest.mark.slow
 def test_a_large_corpus_is_no_bomb(tmp_path: Path) -> None:
     """Its tokens are an array of many bytes; lists of as many would be refused."""
     import srsly

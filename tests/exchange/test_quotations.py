@@ -120,6 +120,7 @@ def test_distances(one: str, other: str, most: int) -> None:
     assert apart(one, other, most) == min(row[-1], most + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "absent"), [(10_000, False), (1000, True)])
 def test_long_texts_and_many_quotations_take_seconds(size: int, absent: bool) -> None:
     letters = dict(zip(b"0123456789", "qwertyuiop", strict=True))

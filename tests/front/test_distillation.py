@@ -77,7 +77,7 @@ def test_a_student_of_much_text_agrees_with_its_teacher(task: str, teacher: Mode
     make: Callable[[int, int], Corpus] = characters if task == "segment" else bare
     first = make(20, 0) if task == "segment" else labelled(bare(40, 0), wrong=0.1)
     model = teacher if task == "spans" else tw.train(first, task=task, **QUICK)
-    text, other = make(600, 1), make(100, 2)
+    text, other = make(300, 1), make(50, 2)
     if task == "segment":
         text = Corpus(tuple(Sentence(tuple("".join(each.forms))) for each in text), "segmentation", "character")
     student = tw.distill(model, text, tell=silent, **QUICK)
@@ -95,7 +95,7 @@ def test_a_student_of_much_text_agrees_with_its_teacher(task: str, teacher: Mode
 
 def test_teachers_are_averaged_and_gold_is_added(teacher: Model) -> None:
     one, two = (tw.train(labelled(bare(40, 0), 0.4, seed), task="tag", **QUICK) for seed in (1, 2))
-    text, gold = bare(200, 5), labelled(bare(10, 6))
+    text, gold = bare(100, 5), labelled(bare(10, 6))
     student = tw.distill([one, two], text, gold, tell=silent, **QUICK)
     mean = [sum(pair) / 2 for pair in zip(*(m.under().probabilities(text.sentences) for m in (one, two)), strict=True)]
     own = student.under().probabilities(text.sentences)
@@ -105,7 +105,7 @@ def test_teachers_are_averaged_and_gold_is_added(teacher: Model) -> None:
         for each in (mean, one.under().probabilities(text.sentences))
     )
     assert close < 0.5 * far
-    assert [each.size for each in student.plan.target] == [10, 200]
+    assert [each.size for each in student.plan.target] == [10, 100]
 
 
 def test_templates_are_those_of_the_teacher_without_what_it_looks_up(tmp_path: Any) -> None:
@@ -159,8 +159,8 @@ def test_labels_that_are_all_improbable_keep_the_best() -> None:
 @pytest.mark.parametrize("coding", ["IOB1", "IOB2"])
 def test_students_of_every_scheme_of_spans(coding: str) -> None:
     model = tw.train(labelled(bare(40, 0)), task="spans", coding=coding, **QUICK)
-    student = tw.distill(model, bare(200, 1), tell=silent, **QUICK)
-    other = bare(50, 2)
+    student = tw.distill(model, bare(100, 1), tell=silent, **QUICK)
+    other = bare(20, 2)
     assert [student.tag(each) for each in other] == [model.tag(each) for each in other]
 
 
