@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_files import corpora_of
+from model_files import corpora_of, write
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -111,7 +111,9 @@ def test_a_corpus_of_another_guideline_is_a_source(
     run: Any, tmp_path: Path, corpora: Path, evidence: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where the mapping is found again
-    both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
+    for name in ("train.txt", "words.txt"):
+        write(tmp_path / name, (corpora / name).read_text("utf-8").splitlines()[:10])
+    both = f"ctb={tmp_path / 'train.txt'}", f"pd={tmp_path / 'words.txt'}"
     (tmp_path / "pairs.tsv").write_text("# mapping = ctb pd\nNN\tn\t3\nVV\tv\t2\n", "utf-8")
     options = ("--mapping", tmp_path / "pairs.tsv", "--set", "views=separate", "--iterations", 2)
     model = trained(run, tmp_path, both[0], "--source", both[1], *options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from itertools import cycle
@@ -86,24 +85,33 @@ KINDS = {
 }
 
 
-def test_equal_trainings_are_equal_files_in_any_process_and_folder(corpora, tmp_path):
+def test_equal_trainings_are_equal_files_in_any_process_and_folder(run, corpora, tmp_path, monkeypatch):
     """Hashes of texts differ between processes, so this would find an order that depends on them."""
     trees = [f"{n}\t{form}\t_\tN\tN\t_\t{n - 1}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, form in enumerate("xyz", 1)]
-    made = []
-    for seed in ("1", "2"):
-        folder = shutil.copytree(corpora, tmp_path / seed / "of-ada", ignore=shutil.ignore_patterns("*.model"))
+    folders = [tmp_path / name / "of-ada" for name in ("here", "there")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        for name in ("train.txt", "dev.txt", "words.txt"):
+            write(folder / name, (corpora / name).read_text("utf-8").splitlines()[:10])
         write(folder / "trees.conllu", [*trees, ""] * 4)
         write(folder / "more.conllu", [*trees, ""] * 2)
         write(folder / "spans.col", ["Ada\tB-PER", "Lovelace\tI-PER", "sings\tO", ""] * 4)
         write(folder / "lexicon.txt", ["图书馆"])
-        runs = [["train", *words, *map(str, RUN), "-o", f"{name}.model"] for name, words in KINDS.items()]
-        runs = [[re.sub(r"\w+\.(txt|col|conllu)$", rf"{folder}/\g<0>", word) for word in words] for words in runs]
-        program = "import sys, json; from tagweave.cli.main import application as a; app = a()\n"
-        program += "for words in json.loads(sys.argv[1]): app(words, standalone_mode=False)"
-        command = [sys.executable, "-c", program, json.dumps(runs)]
-        subprocess.run(command, check=True, cwd=folder, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True)
-        made.append([(folder / f"{name}.model").read_bytes() for name in KINDS])
-    for name, first, second in zip(KINDS, *made, strict=True):
+    runs = [["train", *words, *map(str, RUN), "-o", f"{name}.model"] for name, words in KINDS.items()]
+    here, there = (
+        [[re.sub(r"\w+\.(txt|col|conllu)$", rf"{folder}/\g<0>", word) for word in words] for words in runs]
+        for folder in folders
+    )
+    program = "import sys, json; from tagweave.cli.main import application as a; app = a()\n"
+    program += "for words in json.loads(sys.argv[1]): app(words, standalone_mode=False)"
+    seeded = {**os.environ, "PYTHONHASHSEED": "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"}
+    command = [sys.executable, "-c", program, json.dumps(there)]
+    subprocess.run(command, check=True, cwd=folders[1], env=seeded, capture_output=True)
+    monkeypatch.chdir(folders[0])
+    for words in here:
+        run(*words)
+    for name in KINDS:
+        first, second = ((folder / f"{name}.model").read_bytes() for folder in folders)
         assert first == second, name
         assert b"of-ada" not in first, name
 

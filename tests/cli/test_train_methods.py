@@ -14,6 +14,7 @@ from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, read_mapping
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import describe_model, load_model
+from tagweave.training import race
 from tagweave.training.cascades.coupled import Coupling, fit_coupled
 from tagweave.training.fit.recipe import Recipe
 
@@ -24,11 +25,11 @@ RECIPE = Recipe(settings={"seed": 0})
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """40 sentences under CTB and 50 under PD, 12 of the texts with both."""
+    """20 sentences under CTB and 25 under PD, 8 of the texts with both."""
     folder = tmp_path_factory.mktemp("two")
-    for name, count in (("ctb", 40), ("pd", 50)):
+    for name, count in (("ctb", 20), ("pd", 25)):
         write(folder / f"{name}.txt", sample.path(f"{name}.txt").read_text("utf-8").splitlines()[:count])
-    blocks = sample.path("both.tsv").read_text("utf-8").split("\n\n")[:12]
+    blocks = sample.path("both.tsv").read_text("utf-8").split("\n\n")[:8]
     write(folder / "dev.tsv", ["\n\n".join(blocks), ""])
     return folder
 
@@ -68,17 +69,19 @@ def test_coupled_is_the_default_for_few_sentences(couple):
     assert iterations == ["iteration 1/2", "iteration 2/2"] * 3
 
 
-@pytest.mark.parametrize("dev", [(), ("--dev", f"{sample.path('both.tsv')}#ctb")], ids=["held out", "dev"])
-def test_a_race_of_the_methods_is_the_default_from_fifty_sentences_on(run, tmp_path, dev):
-    corpora = [f"{name}={sample.path(f'{name}.txt')}" for name in ("ctb", "pd")]
-    lines = run("train", corpora[0], "--source", corpora[1], *dev, "-o", tmp_path / "m", *RUN).stderr.splitlines()
+@pytest.mark.parametrize("dev", [False, True], ids=["held out", "dev"])
+def test_a_race_of_the_methods_is_the_default_for_more(run, files, tmp_path, monkeypatch, dev):
+    monkeypatch.setattr(race, "RACED", 20)  # not 50
+    corpora = [f"{name}={files / name}.txt" for name in ("ctb", "pd")]
+    options = ("--dev", f"{files / 'dev.tsv'}#ctb") if dev else ()
+    lines = run("train", corpora[0], "--source", corpora[1], *options, "-o", tmp_path / "m", *RUN).stderr.splitlines()
     about = describe_model(tmp_path / "m")["about"]
-    race, method = about["race"], about["plan"]["method"]
-    assert list(race) == ["single", "stacked", "coupled"]
-    assert all(any(line.startswith(f"{name}: {score:.4f}") for line in lines) for name, score in race.items())
+    scores, method = about["race"], about["plan"]["method"]
+    assert list(scores) == ["single", "stacked", "coupled"]
+    assert all(any(line.startswith(f"{name}: {score:.4f}") for line in lines) for name, score in scores.items())
     first = next(line for line in lines if line.startswith("methods race on"))
     assert first.endswith("the development data" if dev else "sentences of TRAIN that are held out")
-    best = max(race, key=race.get)
+    best = max(scores, key=scores.get)
     assert f"method {best} (--method would name another)" in lines
     if dev:  # the plain model is kept where the race was wrong
         assert method in (best, "single")
@@ -231,8 +234,8 @@ def test_boundaries_alone_have_the_complete_mapping(run, files, tmp_path):
 
 def test_a_sample_of_each_corpus(couple, files):
     model, lines = couple("--mapping", "ctb-pd", "--sample", "all,7")
-    assert model.about["recipe"]["sample"] == [40, 7]
-    visited = f"40 of 40 in {files / 'ctb.txt'}, 7 of 50 in {files / 'pd.txt'}"
+    assert model.about["recipe"]["sample"] == [20, 7]
+    visited = f"20 of 20 in {files / 'ctb.txt'}, 7 of 25 in {files / 'pd.txt'}"
     assert f"an iteration visits sentences: {visited}" in lines
 
 
@@ -252,8 +255,8 @@ def test_of_a_large_source_an_iteration_visits_as_many_words(couple, files, meth
 
 def test_the_sample_of_merged_corpora_goes_with_them(run, files, tmp_path):
     corpora = (f"ctb={files / 'ctb.txt'}", "--source", f"pd={files / 'pd.txt'}", "--source", f"{files / 'dev.tsv'}#ctb")
-    run("train", *corpora, "--method", "merged", "--sample", "10,20,all", "-o", tmp_path / "m", *RUN)
-    assert load_model(tmp_path / "m").about["recipe"]["sample"] == [10, 12, 20]
+    run("train", *corpora, "--method", "merged", "--sample", "5,10,all", "-o", tmp_path / "m", *RUN)
+    assert load_model(tmp_path / "m").about["recipe"]["sample"] == [5, 8, 10]
 
 
 # What is kept, shown and logged
@@ -282,7 +285,12 @@ def test_the_log_has_the_iterations_of_all_models(couple, tmp_path, options, mod
 
 @pytest.mark.parametrize(
     ("options", "stop", "models"),
-    [((), 2, 3), ((), 5, 3), (("--set", "narrow=0"), 1, 4), (("--method", "stacked"), 3, 2)],
+    [
+        pytest.param((), 2, 3, marks=pytest.mark.slow),
+        ((), 5, 3),
+        (("--set", "narrow=0"), 1, 4),
+        (("--method", "stacked"), 3, 2),
+    ],
 )
 def test_an_interrupt_of_any_model_is_resumed(couple, tmp_path, interrupted, options, stop, models):
     couple(*options)
