@@ -68,13 +68,16 @@ def _new_schema(engine: Engine) -> str:
     return name
 
 
-CONTRACT = ("test_store", "test_concurrency", "test_assignment_orders")
+CONTRACT = ("test_store", "test_concurrency")
 """The tests that the store passes on SQLite and on PostgreSQL; all others run on SQLite alone."""
+DEAR = ("test_processes", "test_acknowledged_answers_survive_kill_9")
+"""Those of them that start processes: `test_threads` is quicker to say whether PostgreSQL keeps them apart."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "new_url" in metafunc.fixturenames and metafunc.module.__name__ in CONTRACT:
-        metafunc.parametrize("new_url", ["sqlite", "postgresql"], indirect=True)
+        marks = [pytest.mark.slow] if metafunc.function.__name__ in DEAR else []
+        metafunc.parametrize("new_url", ["sqlite", pytest.param("postgresql", marks=marks)], indirect=True)
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ class Orders(RuleBasedStateMachine):
 
 
 TestOrders = Orders.TestCase
-TestOrders.settings = settings(max_examples=12, stateful_step_count=40, deadline=None)
+TestOrders.settings = settings(max_examples=6, stateful_step_count=30, deadline=None)
 
 
 def test_no_task_is_left_when_enough_people_work_to_the_end(tmp_path: Path) -> None:

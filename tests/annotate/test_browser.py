@@ -103,6 +103,7 @@ def test_a_concordance_by_keyboard(enter: Any, store: Store) -> None:
     assert page.locator("mark").all_inner_texts() == ["研究生"] * 3
 
 
+@pytest.mark.slow
 class TestDisagreement:
     """Three tasks: on the first, three of four agree; on the second, they do not; the third is easy."""
 

@@ -103,7 +103,7 @@ store.close()
 def test_processes(open_store: OpenStore, new_url: NewUrl) -> None:
     url = new_url()
     store = open_store(url=url)
-    people = hire(store, 4)
+    people = hire(store, 4)  # whom a dispute may need
     store.add_tasks([make_task(number) for number in range(_TASKS)])
     command = [sys.executable, "-c", _PROGRAM, url]
     processes = [
@@ -140,7 +140,7 @@ def test_the_log_is_turned_on_after_a_writer_has_finished(tmp_path: Path) -> Non
     writer.close()
 
 
-_KILLS = 3
+_KILLS = 2
 _WORKER = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
