@@ -36,7 +36,10 @@ PAGES = (
 )
 OUTSIDE = ("/sign-in", "/invited?token=any")
 _UNNAMED = re.compile(r"- (button|link|textbox|searchbox|combobox|checkbox)(?! \")")
-_SCREENS = [(390, "dark"), (1280, "light")]  # widths lay pages out, schemes colour them
+_SCREENS = [
+    (390, "dark"),
+    pytest.param(1280, "light", marks=pytest.mark.slow),
+]  # widths lay pages out, schemes colour them
 
 
 def furnish(folder: Path) -> Store:

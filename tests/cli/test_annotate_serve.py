@@ -14,6 +14,7 @@ from model_files import corpora_of
 from serving import serving
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even
+from tagweave.annotate.page_request import WordList
 from tagweave.annotate.rules import PosteriorRule, Rule, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Status, label
@@ -23,30 +24,19 @@ from tagweave.models.storage import load_model
 Run = Any
 
 
-def test_what_the_model_doubts_is_asked(tmp_path: Path, corpora: Path, tagger: Path) -> None:
-    url = f"sqlite:///{tmp_path}/answers.db"
-    options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--share", "0.1")
-    trained = ("--train", corpora / "train.txt", "--models", tmp_path / "models")
-    with serving(*options, *trained) as (_, address, said):
-        assert address.startswith("http://127.0.0.1:")
-        with urlopen(address) as answer:  # noqa: S310
-            assert "<h1>Sign in</h1>" in answer.read().decode()
-    store = Store.open(url)
-    assert said == [f"{len(store.tasks(Status.OPEN)):,} new tasks from 20 sentences\n"]
-    assert [each.path for each in store.models()] == [str(tagger)]
-    store.close()
-
-
-def test_words_are_shown_in_a_concordance(tmp_path: Path, corpora: Path, segmenter: Path) -> None:
+def test_words_are_shown_in_a_concordance(
+    run: Run, tmp_path: Path, corpora: Path, segmenter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     raw, words = tmp_path / "dev.raw", tmp_path / "words.txt"
     raw.write_bytes((corpora / "dev.raw").read_bytes())
     text = raw.read_text("utf-8")
     words.write_text(f"{text[:2]}\nnowhere\n", "utf-8")
+    served: list[Any] = []
+    monkeypatch.setattr("tagweave.annotate.serving.run", lambda *arguments: served.append(arguments))
     options = ("--store", f"sqlite:///{tmp_path}/answers.db", "--model", segmenter, "--corpus", raw)
-    with serving(*options, "--words", words) as (_, address, said):
-        assert said == ["1 of 2 words occur in 20 lines\n"]
-        with urlopen(f"{address}concordance") as answer:  # noqa: S310
-            assert "<h1>Sign in</h1>" in answer.read().decode()
+    told = run("annotate", "serve", *options, "--words", words).stderr
+    assert "1 of 2 words occur in 20 lines\n" in told
+    assert any(isinstance(each, WordList) and each.words == (text[:2],) for each in served[0])
     assert os.listdir(f"{raw}.kwic")  # noqa: PTH208
 
 
@@ -110,7 +100,7 @@ def test_a_training_phase_needs_simulated_tasks(
 
 
 @pytest.mark.timeout(600)  # a training at the lowest priority
-def test_a_model_is_trained_on_the_answers_and_chooses_what_is_asked(
+def test_what_the_model_doubts_is_asked_and_a_model_is_trained_on_the_answers(
     tmp_path: Path, corpora: Path, tagger: Path
 ) -> None:
     url = f"sqlite:///{tmp_path}/answers.db"
@@ -124,7 +114,11 @@ def test_a_model_is_trained_on_the_answers_and_chooses_what_is_asked(
     hired = [Simulated(StoreDesk(store, who), right, even(1.0), who) for who in people]
     options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--share", "0.3", "--every", "6")
     options += ("--train", corpora / "train.txt", "--dev", corpora / "dev.txt", "--models", tmp_path / "models")
-    with serving(*options):
+    with serving(*options) as (_, address, said):
+        assert address.startswith("http://127.0.0.1:")
+        with urlopen(address) as answer:  # noqa: S310
+            assert "<h1>Sign in</h1>" in answer.read().decode()
+        assert said == [f"{len(store.tasks(Status.OPEN)):,} new tasks from 20 sentences\n"]
         while sum(count for (_, status), count in store.counts().items() if status is not Status.OPEN) < 3:
             assert all(each.step() for each in hired)
         until(lambda: len(store.models()) == 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -109,9 +110,13 @@ READERS = {
 
 
 @pytest.mark.parametrize(
-    ("reader", "piped"), [*((reader, False) for reader in READERS), ("raw", True), ("raw to harvest", True)]
+    ("name", "reader", "piped"),
+    [
+        *((name, "raw", False) for name in BAD_BYTES),
+        *((name, reader, False) for name, reader in zip(cycle(BAD_BYTES), READERS, strict=False)),
+        *(("NUL", "raw", True), ("UTF-16", "raw to harvest", True)),
+    ],
 )
-@pytest.mark.parametrize("name", BAD_BYTES)
 def test_bad_bytes_name_the_line_and_nothing_is_written(
     run, segmenter, segtagger, corpora, tmp_path, monkeypatch, name, reader, piped
 ):

@@ -55,11 +55,10 @@ def test_reports_spell_control_characters_out(run, tagger, tmp_path, name):
     assert r"\x1b" in shown or name == "a layer that is none"
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_what_the_encoding_of_the_output_lacks_is_spelled_out(encoding, tmp_path):
+def test_what_the_encoding_of_the_output_lacks_is_spelled_out(tmp_path):
     """As in a pipe on Windows, or with `LC_ALL=C` and no UTF-8."""
     corpus = write(tmp_path / "corpus.txt", ["我/代"])
     command = [sys.executable, "-m", "tagweave", "info", str(corpus)]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
     done = subprocess.run(command, env=environment, capture_output=True, check=True)
-    assert r"\u4ee3" in done.stdout.decode(encoding)
+    assert r"\u4ee3" in done.stdout.decode("cp1252")

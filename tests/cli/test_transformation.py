@@ -15,9 +15,9 @@ from tagweave.models.storage import load_model
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("transformation")
     lines = {name: sample.path(f"{name}.txt").read_text("utf-8").splitlines() for name in ("ctb", "pd")}
-    write(folder / "ctb.txt", lines["ctb"][:30])
-    write(folder / "dev.txt", lines["ctb"][100:])
-    write(folder / "pd.txt", lines["pd"][:40])
+    write(folder / "ctb.txt", lines["ctb"][:20])
+    write(folder / "dev.txt", lines["ctb"][100:110])
+    write(folder / "pd.txt", lines["pd"][:25])
     return folder
 
 

@@ -134,7 +134,7 @@ def test_empty_sentences_have_no_rows():
 
 def test_agrees_with_the_library(real_corpora):
     """An independent reader finds the same forms, tags and heads in real files."""
-    for name in ("fr/gsd-ud/test", "en/ewt/test", "zh/udc/test"):
+    for name in ("fr/gsd-ud/test", "zh/udc/test"):
         path = real_corpora / f"{name}.conllu"
         text = path.read_text(encoding="utf-8")
         theirs = [[token for token in sentence if isinstance(token["id"], int)] for sentence in library.parse(text)]

@@ -191,10 +191,10 @@ def test_seeds_are_read(name):
 
 @NAMES
 def test_mutated_files_are_read_or_explained(name):
-    """1,000 mutations: a `CorpusError` that names the place, or sentences that survive being written and read again."""
+    """300 mutations: a `CorpusError` that names the place, or sentences that survive being written and read again."""
     rng = random.Random(name)
     outcomes = {"read": 0, "refused": 0, "unwritable": 0}
-    for _ in range(1000):
+    for _ in range(300):
         data = mutated(SEEDS[name], rng)
         try:
             sentences = read(name, data)
@@ -209,7 +209,7 @@ def test_mutated_files_are_read_or_explained(name):
             continue
         assert list(map(content, read(name, again))) == list(map(content, sentences)), data
         outcomes["read"] += 1
-    assert outcomes["read"] > 100 and outcomes["unwritable"] < 200, outcomes
+    assert outcomes["read"] > 30 and outcomes["unwritable"] < 60, outcomes
 
 
 TEXT = st.text("ab|/\\:?_-&", min_size=1, max_size=4)

@@ -29,13 +29,13 @@ WORDS = ["他", "在", "看", "书"]
 @pytest.fixture(scope="module")
 def ctb() -> tw.Corpus:
     corpus = tw.load(f"ctb={sample.path('ctb.txt')}")
-    return corpus.with_sentences(corpus.sentences[:60])
+    return corpus.with_sentences(corpus.sentences[:30])
 
 
 @pytest.fixture(scope="module")
 def pd() -> tw.Corpus:
     corpus = tw.load(f"pd={sample.path('pd.txt')}")
-    return corpus.with_sentences(corpus.sentences[:40])
+    return corpus.with_sentences(corpus.sentences[:20])
 
 
 @pytest.fixture(scope="module")

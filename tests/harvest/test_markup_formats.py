@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.errors import CorpusError
@@ -113,7 +113,6 @@ TOKENS = {
 
 @pytest.mark.parametrize("name", READERS)
 @given(st.data())
-@settings(max_examples=80, deadline=None)
 def test_no_page_is_too_odd(name, data):
     tokens = st.sampled_from([*TOKENS[name].split(" "), " ", "\n"])
     texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -148,7 +147,14 @@ REPEATED = {
 }
 
 
-@pytest.mark.parametrize(("name", "piece"), [(name, piece) for name in REPEATED for piece in REPEATED[name]])
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        pytest.param(name, piece, marks=() if at < 3 else pytest.mark.slow)
+        for name in REPEATED
+        for at, piece in enumerate(REPEATED[name])
+    ],
+)
 def test_repeated_markup_takes_seconds_at_most(name, piece):
     start = time.process_time()
     try:

@@ -146,7 +146,7 @@ def moved(piped: Path, tmp_path: Path) -> Path:
 
 
 def test_a_saved_pipeline_needs_no_other_file(moved: Path, tmp_path: Path) -> None:
-    nlp = pipeline(moved, "upos", "xpos", "names", "trees")
+    nlp = pipeline(moved, "xpos", "names")
     found = nlp(TEXT).to_bytes()
     nlp.to_disk(tmp_path / "saved")
     assert [each.name for each in (tmp_path / "saved" / "names").iterdir()] == ["tagweave.model"]  # nothing is pickled

@@ -76,8 +76,12 @@ def mutated(text: str, random: Random) -> str:
 def test_bad_values_at_every_place(attacked: TestClient, path: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
     whole, random = REQUESTS[path], Random(0)
-    bodies = [json.dumps(changed(whole, at, value)) for at in places(whole) for value in VALUES]
-    bodies += [mutated(json.dumps(whole), random) for _ in range(50)]
+    bodies = [
+        json.dumps(changed(whole, at, value))
+        for number, at in enumerate(places(whole))
+        for value in VALUES[number % 3 :: 3]  # every place with a third of them
+    ]
+    bodies += [mutated(json.dumps(whole), random) for _ in range(20)]
     bodies += [f'{{"{name}": {"[" * deep}' for name in whole for deep in (500, 100_000)]
     before = attacked.post(path, json=whole).status_code
     assert before in (200, 201, 429)
