@@ -22,7 +22,7 @@ from tagweave.annotate.task import AnnotationTask, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
 
 COMPLAINTS = (Path(__file__).parent / "looks.js").read_text(encoding="utf-8")
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
@@ -36,10 +36,7 @@ PAGES = (
 )
 OUTSIDE = ("/sign-in", "/invited?token=any")
 _UNNAMED = re.compile(r"- (button|link|textbox|searchbox|combobox|checkbox)(?! \")")
-_SCREENS = [
-    (390, "dark"),
-    pytest.param(1280, "light", marks=pytest.mark.slow),
-]  # widths lay pages out, schemes colour them
+_SCREENS = [(390, "dark"), (1280, "light")]  # widths lay pages out, schemes colour them
 
 
 def furnish(folder: Path) -> Store:
