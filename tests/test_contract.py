@@ -242,11 +242,24 @@ def test_decoding_stays_within_the_evidence(task: str, kind: str, learner: str) 
 # What is unknown stays unknown on its way to the objective
 
 
+def assert_named(task: str, names: tuple[str, ...]) -> None:
+    """Only labels that are named are labels."""
+    assert names == tuple(sorted(set(names)))
+    if task == "tag":
+        assert set(names) == {"N", "V", "O"}
+    elif task == "segment":
+        assert set(names) == set("BMES")
+    else:
+        assert {name[0] for name in names} == set("BMES")
+        assert {name[2:] for name in names} <= {"N", "V", "O"}
+
+
 @pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
 def test_evidence_reaches_the_objective_as_it_was(task: str, kind: str) -> None:
     corpora = corpora_of(task, kind)
     problem = prepare(corpora, recipe_of(task))
     labels = problem.model.space.names
+    assert_named(task, labels)
     expected = [
         allowed for corpus in corpora for sentence in corpus for allowed in _allowed(task, corpus, sentence, labels)
     ]
@@ -288,19 +301,6 @@ def _tags(candidates: Any, names: set[str], covered: Any) -> set[str]:
     for each in candidates:
         allowed |= names - {each[1:]} if each.startswith("!") else {each}
     return allowed | (names - set(covered) if covered is not None and "O" in candidates else set())
-
-
-@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
-def test_only_labels_that_are_named_are_labels(task: str, kind: str) -> None:
-    names = prepare(corpora_of(task, kind), recipe_of(task)).model.space.names
-    assert names == tuple(sorted(set(names)))
-    if task == "tag":
-        assert set(names) == {"N", "V", "O"}
-    elif task == "segment":
-        assert set(names) == set("BMES")
-    else:
-        assert {name[0] for name in names} == set("BMES")
-        assert {name[2:] for name in names} <= {"N", "V", "O"}
 
 
 # Nobody sees which candidate is first

@@ -286,7 +286,10 @@ def renamed(corpus: Corpus, guideline: str) -> Corpus:
     )
 
 
-@pytest.mark.parametrize(("kind", "learner", "projective"), sampled(["adagrad", "perceptron"]))
+@pytest.mark.parametrize(
+    ("kind", "learner", "projective"),
+    [(kind, "adagrad" if kind in NUMBERS or at % 2 else "perceptron", at % 3 == 0) for at, kind in enumerate(EVIDENCE)],
+)
 def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(
     kind: str, learner: str, projective: bool
 ) -> None:

@@ -20,24 +20,26 @@ def _check_codes(values: list[list[str]], codes: list[int]) -> None:
     assert len(set(zip(keys, codes, strict=True))) == len(set(keys)) == len(set(codes))
 
 
-@pytest.mark.parametrize("name", sorted(SCALAR_COLUMNS))
 @given(forms=FORMS)
-def test_scalar_columns(name: str, forms: list[str]) -> None:
-    codes = FormColumns(forms).scalar(name)
-    assert codes.shape == (len(forms),)
-    assert codes.dtype == np.uint64
-    _check_codes([naive.column(name, form) for form in forms], codes.tolist())
+def test_scalar_columns(forms: list[str]) -> None:
+    columns = FormColumns(forms)
+    for name in sorted(SCALAR_COLUMNS):
+        codes = columns.scalar(name)
+        assert codes.shape == (len(forms),)
+        assert codes.dtype == np.uint64
+        _check_codes([naive.column(name, form) for form in forms], codes.tolist())
 
 
-@pytest.mark.parametrize("name", sorted(LIST_COLUMNS))
 @given(forms=FORMS)
-def test_list_columns(name: str, forms: list[str]) -> None:
-    ptr, codes = FormColumns(forms).listed(name)
-    values = [naive.column(name, form) for form in forms]
-    assert np.diff(ptr).tolist() == [len(value) for value in values]
-    assert ptr[0] == 0
-    assert len(codes) == ptr[-1]
-    _check_codes([[value] for row in values for value in row], codes.tolist())
+def test_list_columns(forms: list[str]) -> None:
+    columns = FormColumns(forms)
+    for name in sorted(LIST_COLUMNS):
+        ptr, codes = columns.listed(name)
+        values = [naive.column(name, form) for form in forms]
+        assert np.diff(ptr).tolist() == [len(value) for value in values]
+        assert ptr[0] == 0
+        assert len(codes) == ptr[-1]
+        _check_codes([[value] for row in values for value in row], codes.tolist())
 
 
 @pytest.mark.parametrize("script", sorted(naive.SCRIPTS))

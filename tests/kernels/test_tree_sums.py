@@ -69,7 +69,7 @@ def check(forest: Forest, log_z: Floats, marginal: Floats, projective: bool = Tr
 
 
 @RUNS
-@settings(max_examples=70)
+@settings(max_examples=30)
 @given(data=st.data(), spread=SPREADS)
 def test_log_z_and_marginals(run: Run, data: st.DataObject, spread: float) -> None:
     forest = data.draw(forests(5, spread, pairs=run is not run_any))
@@ -124,7 +124,7 @@ def test_a_shift_of_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, siz
 
 
 @RUNS
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_marginals_are_the_gradient_of_the_loss(run: Run, data: st.DataObject) -> None:
     """log Z(all) - log Z(allowed), in each score, by central differences."""

@@ -221,7 +221,7 @@ def pairs(draw: st.DrawFn, coding: str) -> tuple[list[str], list[list[str]], lis
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.data())
 def test_f_is_that_of_the_words_spelled_out(coding: str, data: st.DataObject) -> None:
     names, gold, system = data.draw(pairs(coding))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass, field, replace
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 import pytest
 from convex import SETTINGS, Logistic, order_of
 
-from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.rules import ArrayRule
@@ -143,8 +143,11 @@ def test_every_learner_reports_a_loss_that_is_not_finite(name: str) -> None:
 # Interrupted and resumed
 
 
-@pytest.mark.parametrize(("scored", "dtype", "name"), pairwise([True, False], [np.float32, np.float64], SETTINGS))
-def test_resuming_after_any_iteration_changes_nothing(name: str, dtype: Any, scored: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "case"), [*zip(SETTINGS, cycle(product([True, False], [np.float32, np.float64])), strict=False)]
+)
+def test_resuming_after_any_iteration_changes_nothing(name: str, case: tuple[bool, Any], tmp_path: Path) -> None:
+    scored, dtype = case
     objective, last = Logistic.random(8, dtype=dtype), 6
     goal = np.linspace(-1, 1, objective.size)
     evaluate = (lambda weights: -float(np.abs(weights - goal).sum())) if scored else None

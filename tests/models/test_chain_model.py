@@ -35,7 +35,7 @@ def parts(problem: Problem, values: Any) -> list[Any]:
     return np.split(values, problem.encoded.sentence_ptr[1:-1])
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 3))
 def test_best(texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, threads: int) -> None:
     problem = Problem(texts, space, seed, **(switches | {"noisy": False}))
@@ -47,7 +47,7 @@ def test_best(texts: Any, space: Any, seed: int, switches: dict[str, bool], rest
             assert chain.log_weight(tuple(labels.tolist())) == pytest.approx(score, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 3))
 def test_marginals(
     texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, threads: int
@@ -71,7 +71,7 @@ def test_pair_marginals_of_one_token_out_of_range() -> None:
     assert pairs.tolist() == [[[0, 0], [0, 0]]]
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans())
 def test_pair_marginals_of_a_sentence(
     texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool
@@ -87,7 +87,7 @@ def test_pair_marginals_of_a_sentence(
         np.testing.assert_allclose(pairs[1:], np.reshape(naive.pair_marginals(chain), pairs[1:].shape), atol=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 7))
 def test_k_best_and_the_score_of_a_sequence(
     texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, k: int
@@ -115,7 +115,7 @@ def test_k_is_at_least_1(k: int) -> None:
         model_of(problem).k_best(problem.encoded, 0, k)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(TEXTS, SEED, st.sampled_from(["BMES", "BIOES"]))
 def test_a_scheme_is_never_broken(texts: Any, seed: int, name: str) -> None:
     letters = "BMES" if name == "BMES" else "BIESO"

@@ -47,7 +47,7 @@ def batched(objective: ChainObjective, weights: Any, size: int) -> tuple[float, 
 # Against enumeration
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
 def test_loss_and_gradient(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], size: int) -> None:
     problem = Problem(texts, space, seed, **switches)
@@ -57,7 +57,7 @@ def test_loss_and_gradient(texts: list[list[str]], space: Any, seed: int, switch
         np.testing.assert_allclose(gradient, slope, rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(TEXTS, SPACES, SEED, SWITCHES)
 def test_sums_out_of_range_count_as_often_as_their_sentence(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]
@@ -69,7 +69,7 @@ def test_sums_out_of_range_count_as_often_as_their_sentence(
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-6, atol=1e-6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, SWITCHES)
 def test_single_precision(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, space, seed, **switches)
@@ -79,7 +79,7 @@ def test_single_precision(texts: list[list[str]], space: Any, seed: int, switche
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-3, atol=1e-4)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(TEXTS, SEED, st.sampled_from(["BMES", "BIOES"]), st.booleans())
 def test_a_scheme_forbids_in_both_sums(texts: list[list[str]], seed: int, name: str, weighted: bool) -> None:
     labels = "BMES" if name == "BMES" else "BIESO"
@@ -98,7 +98,7 @@ def test_a_scheme_forbids_in_both_sums(texts: list[list[str]], seed: int, name: 
 # What must hold always
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 2))
 def test_unknown_sentences_have_no_loss_and_no_gradient(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], threads: int
@@ -111,7 +111,7 @@ def test_unknown_sentences_have_no_loss_and_no_gradient(
         assert not gradient.any()
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(TEXTS, TEXTS, st.sampled_from([plain(), bundles()]), SEED)
 def test_unknown_sentences_change_nothing(
     known: list[list[str]], unknown: list[list[str]], space: Any, seed: int
@@ -129,7 +129,7 @@ def test_unknown_sentences_change_nothing(
     assert (gradient == alone_gradient).all()
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, st.booleans())
 def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any, seed: int, weighted: bool) -> None:
     problem = Problem(texts, space, seed, weighted=weighted)
@@ -147,7 +147,7 @@ def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(TEXTS, SEED, SWITCHES)
 def test_full_noise_is_no_evidence(texts: list[list[str]], seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, plain(), seed, **switches)
@@ -196,7 +196,7 @@ def test_a_large_batch_after_a_pass_in_small_ones(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(whole_gradient, gradient, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(TEXTS, SEED, st.randoms(use_true_random=False))
 def test_the_order_of_sentences_does_not_matter(texts: list[list[str]], seed: int, random: Any) -> None:
     problem = Problem(texts, bundles(), seed, weighted=True)
@@ -244,7 +244,7 @@ def test_evidence_against_the_scheme_is_a_contradiction(gold: bool, weight: floa
 # Large spaces: threads share a batch
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, SWITCHES, st.integers(2, 3))
 def test_threads_that_share_a_batch(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], threads: int
@@ -259,7 +259,7 @@ def test_threads_that_share_a_batch(
             np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(TEXTS, SEED, SWITCHES, st.integers(0, 2))
 def test_a_view_without_weights(texts: list[list[str]], seed: int, switches: dict[str, bool], left_out: int) -> None:
     """Its scores are 0, as those of weights that are all 0, and it takes no gradient."""

@@ -60,7 +60,7 @@ def allows(view: View, layer: Layer, labels: tuple[int, ...]) -> bool:
     return all(c is None or view.names[view.projection[y]] in c for y, c in zip(labels, layer, strict=True))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(TEXT, SEED, st.sampled_from(["joint", "ctb", "pd"]), st.integers(1, 12), st.booleans())
 def test_the_best_tag_sequences_with_the_sums_of_their_label_sequences(
     text: list[str], seed: int, guideline: str, k: int, given_other: bool
@@ -165,7 +165,7 @@ def is_word(labels: tuple[int, ...], names: tuple[str, ...], start: int, stop: i
     return (start, stop) in list(pairwise(ends))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(TEXTS, st.integers(1, 4), SEED, st.booleans())
 def test_entropies_are_those_of_enumeration(texts: Any, size: int, seed: int, transitions: bool) -> None:
     problem = Problem(texts, plain(size), seed, transitions=transitions)
@@ -176,7 +176,7 @@ def test_entropies_are_those_of_enumeration(texts: Any, size: int, seed: int, tr
     np.testing.assert_allclose(span_entropies(model, problem.encoded, start, stop), expected, rtol=1e-7, atol=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(TEXTS, st.sampled_from(sorted(LABELS)), SEED)
 def test_probabilities_of_words_are_those_of_enumeration(texts: Any, name: str, seed: int) -> None:
     texts = [text[:3] for text in texts] if name == "tagged" else texts
@@ -201,7 +201,7 @@ ROLES = bundles(
 """Labels of two guidelines that mark different spans."""
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(TEXTS, st.sampled_from([*sorted(CHUNK_LABELS), "several"]), SEED, st.sampled_from([1.0, 500.0]))
 def test_probabilities_of_chunks_are_those_of_enumeration(texts: Any, scheme: str, seed: int, scale: float) -> None:
     """Under every view: all label sequences count that project to the chunk."""

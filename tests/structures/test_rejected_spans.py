@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -108,6 +108,7 @@ def twin_loss(case: Case, names: tuple[str, ...], spans: Spans, weights: list[fl
 
 
 @pytest.mark.parametrize("coding", LABELS)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_loss_is_that_of_all_sequences_without_the_spans(coding: str, data: st.DataObject) -> None:
     case, spans, weights = data.draw(problems(coding))
@@ -119,6 +120,7 @@ def test_loss_is_that_of_all_sequences_without_the_spans(coding: str, data: st.D
 
 
 @pytest.mark.parametrize("coding", LABELS)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_gradient_by_differences(coding: str, data: st.DataObject) -> None:
     case, spans, weights = data.draw(problems(coding))

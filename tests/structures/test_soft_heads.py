@@ -69,7 +69,7 @@ def likelihoods(rng: np.random.Generator, n: int, single_root: bool, projective:
     return replace(sentence_of(*candidates), confidence=tuple(confidence)), shares
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SEED, st.booleans(), st.booleans())
 def test_likelihoods_multiply_potentials(seed: int, single_root: bool, projective: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_the_best_tree_counts_likelihoods(seed: int, single_root: bool, projecti
     assert tuple(tree_structure(single_root, projective).best(scores, batch)) == max(under, key=under.__getitem__)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SEED, st.booleans(), st.booleans())
 def test_the_loss_of_probabilities_is_that_of_any_distribution_with_them(
     seed: int, single_root: bool, projective: bool

@@ -212,9 +212,11 @@ class Stop(Exception):  # noqa: N818 - it stands for a signal that nobody can ca
     pass
 
 
-@pytest.mark.parametrize("how", [Stop, KeyboardInterrupt])
-@pytest.mark.parametrize(("source", "parts"), [(SOURCE, 2), (SPARSE, 3)], ids=["plain", "pointwise start"])
-@pytest.mark.parametrize("learner", ["adagrad", "lbfgs"])
+@pytest.mark.parametrize(
+    ("learner", "source", "parts", "how"),
+    [("adagrad", SPARSE, 3, KeyboardInterrupt), ("lbfgs", SOURCE, 2, Stop)],
+    ids=["pointwise start", "plain"],
+)
 def test_killed_and_resumed(learner: str, source: Corpus, parts: int, how: type[BaseException], tmp_path: Path) -> None:
     recipe = Recipe(learner=learner)
     whole = fit_stages([TARGET], [source], recipe, DEV, Run(SHORT))

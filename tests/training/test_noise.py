@@ -168,6 +168,7 @@ def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytes
     assert roles.exchanged(given, fitted) is None and len(told) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fixed_roles")
 def test_a_race_compares_plain_models_that_are_not_corrected_and_its_winner_one_that_is() -> None:
     train, dev, theirs = names(0, 80, 0.55), names(1, 40, 0.0), names(2, 80, 0.0)

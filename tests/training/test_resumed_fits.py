@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,12 @@ def assert_same(one: Fitted, other: Fitted) -> None:
     assert one.outcome.iterations == other.outcome.iterations
 
 
-@pytest.mark.parametrize(
-    ("dev", "task", "train", "learner"), pairwise([None, DEV], ["tag", "segtag"], [KNOWN, UNKNOWN], LEARNERS)
-)
-def test_stopped_and_resumed(learner: str, train: Corpus, task: str, dev: Corpus | None, tmp_path: Path) -> None:
+CASES = pairwise([None, DEV], ["tag", "segtag"], [KNOWN, UNKNOWN])
+
+
+@pytest.mark.parametrize(("learner", "case"), [*zip(LEARNERS, cycle(CASES), strict=False)])
+def test_stopped_and_resumed(learner: str, case: tuple[Corpus | None, str, Corpus], tmp_path: Path) -> None:
+    dev, task, train = case
     recipe = Recipe(Task(task), learner=learner, settings={"rate": 0.1} if learner == "sgd" else {})
     whole = fit([train], recipe, dev, Run(Schedule(ITERATIONS)))
     for stop in range(1, 2 * ITERATIONS):

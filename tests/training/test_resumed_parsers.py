@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tagged import Impatient
 
-from pairwise import pairwise
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import ArcTemplates
@@ -60,7 +59,9 @@ def assert_same(one: Fitted, other: Fitted) -> None:
     assert one.notes == other.notes
 
 
-@pytest.mark.parametrize(("dev", "train", "learner"), pairwise([None, DEV], [FULL, PARTIAL], LEARNERS))
+@pytest.mark.parametrize(
+    ("learner", "train", "dev"), [*zip(LEARNERS, [FULL, PARTIAL, FULL, PARTIAL], [DEV, None, None, DEV], strict=True)]
+)
 def test_stopped_and_resumed(learner: str, train: Corpus, dev: Corpus | None, tmp_path: Path) -> None:
     recipe = recipe_of(learner)
     whole = fit([train], recipe, dev, Run(Schedule(ITERATIONS)))

@@ -244,6 +244,7 @@ def attached(count: int, seed: int) -> tuple[Corpus, Corpus]:
     return Corpus(first, "A"), Corpus(second, "B")
 
 
+@pytest.mark.slow
 def test_adaptation_beats_the_target_alone() -> None:
     """Models 1, 2 and 3 against a model of the target corpus, and of both corpora as if they had one guideline."""
     source, (_, target), (_, test) = attached(600, 1)[0], attached(25, 2), attached(100, 3)
