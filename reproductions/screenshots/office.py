@@ -13,7 +13,7 @@ from tagweave.annotate import intake
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.retraining import Retraining, retrain
-from tagweave.annotate.rules import PosteriorRule, Settings
+from tagweave.annotate.rules import Settings
 from tagweave.annotate.sign_in import hashed
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose, label
@@ -105,15 +105,6 @@ def furnish(folder: Path) -> tuple[Store, WordList]:
     _work(store, plan, clock)
     clock.behind = 0.0
     return store, _word_list(folder)
-
-
-def with_posteriors(folder: Path) -> Store:
-    """The same store, whose answers a posterior judges."""
-    store = Store.open(
-        f"sqlite:///{folder / 'answers.db'}", Settings(posterior=PosteriorRule(), gold_share=0.1), seed=1
-    )
-    store.judge_again()
-    return store
 
 
 def _corpus() -> Corpus:

@@ -23,7 +23,7 @@ from PIL import Image
 
 from reproductions.lab.corpora import ROOT
 from reproductions.screenshots import newsroom
-from reproductions.screenshots.office import CURATOR, PASSWORD, furnish, with_posteriors
+from reproductions.screenshots.office import CURATOR, PASSWORD, furnish
 from reproductions.screenshots.served import CHROMIUM, chromium, served, sign_in
 
 WIDE, PHONE = {"width": 1280, "height": 400}, {"width": 390, "height": 700}
@@ -41,13 +41,8 @@ def main(words: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store, listed = furnish(Path(folder))
         spans = newsroom.furnish(Path(folder))
-        with chromium() as browser:
-            with served(store, listed) as address, served(spans) as other:
-                _write(chain(pictures(browser, address), span_pictures(browser, other)), out)
-            store.close()
-            store = with_posteriors(Path(folder))  # which settles tasks that the other pictures show
-            with served(store) as address:
-                _write(posterior_pictures(browser, address), out)
+        with chromium() as browser, served(store, listed) as address, served(spans) as other:
+            _write(chain(pictures(browser, address), span_pictures(browser, other)), out)
         for each in (store, spans):
             each.close()
 
@@ -120,16 +115,6 @@ def span_pictures(browser: Any, address: str) -> Iterator[tuple[str, bytes]]:
         sign_in(page, address, CURATOR, PASSWORD)
         page.goto(f"{address}/adjudication")
         yield "spans-adjudication", shot(page)
-
-
-def posterior_pictures(browser: Any, address: str) -> Iterator[tuple[str, bytes]]:
-    """What the dashboard shows besides where posteriors decide."""
-    with _page(browser, WIDE) as page:
-        sign_in(page, address, CURATOR, PASSWORD)
-        page.goto(f"{address}/dashboard")
-        page.get_by_role("heading", name="Reliability").wait_for()
-        page.evaluate("for (const each of document.querySelectorAll('main > :not(.posterior)')) each.remove()")
-        yield "reliability", shot(page)
 
 
 def _step(page: Any, key: str) -> None:

@@ -1,4 +1,4 @@
-"""What annotators said, written and read again: decided, by annotator, as soft labels, as single judgements."""
+"""What annotators said, written and read again: decided, by annotator, as single judgements."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, OpenStore, hire, make_task, make_tasks, undo
+from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, OpenStore, hire, make_task, undo
 
-from tagweave.annotate.export import FORMATS, judgements, labelled, probable, said_by_each, segmented, write, write_soft
-from tagweave.annotate.reliability import GivenAnswer, confusions, posterior
+from tagweave.annotate.export import FORMATS, judgements, labelled, said_by_each, segmented, write
 from tagweave.annotate.rules import Admission, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Purpose, Status
-from tagweave.corpus.candidates import Soft
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
@@ -237,32 +235,3 @@ class TestByAnnotator:
             store.answer(annotator, 1, NN)
         with pytest.raises(CorpusError, match="found an annotator 'Ann_Bell'"):
             said_by_each(store.judgements(), GUIDELINE)
-
-
-@pytest.mark.parametrize("form", ["columns", "conllu"])
-def test_every_label_that_is_probable_has_its_probability(store: Store, tmp_path: Path, form: str) -> None:
-    """Five tasks: two who agree, two who differ, one that a curator decides, one that is no word; and one unasked."""
-    store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": ""})
-    store.add_tasks(make_tasks(range(4)))
-    said = {1: (NN, NN), 2: (NN, VV), 3: (NN, VV), 4: (NOT_A_WORD, NOT_A_WORD)}
-    for at, who in enumerate(hire(store, 2)):
-        while (lease := store.claim(who)) is not None:
-            store.answer(who, lease.task_id, said[lease.task.sentence.location.line][at])
-    store.add_tasks(make_tasks([4]))
-    (third,) = (n for n in range(1, 5) if store.task(n).task.sentence.location.line == 3)
-    store.adjudicate(store.add_annotator("cur", "curator").id, third, JJ)
-    found = {sentence.location.line: sentence.layers[GUIDELINE][0] for sentence in probable(store, GUIDELINE)}
-    assert sorted(found) == [1, 2, 3]
-    assert found[3] == ("JJ",)
-    people = confusions(store.answered())[GUIDELINE]
-    for line, answers in ((1, (NN, NN)), (2, (NN, VV))):
-        expected = posterior(CANDIDATES, [GivenAnswer(k, answer) for k, answer in enumerate(answers, 1)], people)
-        soft = found[line]
-        assert isinstance(soft, Soft)
-        numbers = {str(a.label): round(p, 4) for a, p in expected.ranked() if round(p, 4)}
-        assert dict(zip(soft, soft.numbers, strict=True)) == numbers
-        assert soft[0] == "NN"
-    path = tmp_path / f"soft.{form}"
-    assert write_soft(store, str(path), form, GUIDELINE) == 3
-    corpus = load(f"{path}#{GUIDELINE}" if form == "columns" else str(path), form)
-    assert [sentence.layers[GUIDELINE][0] for sentence in corpus] == [found[1], found[2], found[3]]

@@ -27,7 +27,7 @@ from made_tasks import NN, OpenStore
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.dashboard import of_all, span_f
-from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator, write_soft
+from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator
 from tagweave.annotate.rules import Rule, aggregate, span_votes
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer, Asks, Kind, Status, answer_of, marked
 from tagweave.corpus.chunk_schemes import validate
@@ -169,8 +169,6 @@ class TestExport:
             assert again.rejected == {GUIDELINE: (LONDON,)}
         write_by_annotator(store, str(tmp_path / "all"), GUIDELINE)
         assert load(str(tmp_path / "all"), "columns")[0].rejected == each.rejected
-        assert write_soft(store, str(tmp_path / "soft"), "columns", GUIDELINE) == 1
-        assert load(str(tmp_path / "soft"), "columns")[0].rejected == {GUIDELINE: (LONDON,)}
         assert json.loads(next(judgements(store.judgements())))["rejected"] == [LONDON._asdict()]
         assert "1 span, 1 rejected, the rest left open" in str(some(ADA, rejected=[LONDON]))
 

@@ -77,7 +77,7 @@ class TestOpening:
         url = new_url()
         Store.open(url).close()
         monkeypatch.setattr(database, "VERSION", "another")
-        with pytest.raises(ValueError, match="version 6, expected another"):
+        with pytest.raises(ValueError, match="version 7, expected another"):
             Store.open(url)
 
     def test_a_file_of_sqlite_is_readable_by_nobody_else_and_waits_for_the_disk(self, tmp_path: Path) -> None:

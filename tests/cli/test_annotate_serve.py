@@ -15,7 +15,7 @@ from serving import serving
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even
 from tagweave.annotate.page_request import WordList
-from tagweave.annotate.rules import PosteriorRule, Rule, Settings
+from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Status, label
 from tagweave.corpus.load import load
@@ -55,18 +55,15 @@ def test_without_a_model_what_was_imported_is_asked(run: Run, tmp_path: Path, mo
 def test_the_rules_of_agreement(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Settings] = []
     monkeypatch.setattr("tagweave.annotate.serving.run", lambda store, *_: found.append(store.settings))
-    for words in ("", "--annotators 3,0,2 --planted 0.5", "--aggregate", "--aggregate --sure 0.9 --most 4"):
+    for words in ("", "--annotators 3,0,2 --planted 0.5"):
         run("annotate", "serve", "--store", f"sqlite:///{tmp_path}/a.db", *words.split())
-    assert found[:2] == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
-    assert [each.posterior for each in found[2:]] == [PosteriorRule(), PosteriorRule(0.9, 4)]
+    assert found == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         *((f"--annotators {text}", "found ") for text in ("2", "2,2,x", "2,2,3,4", "2,2,2", "0,4,3", "-1,2,3")),
-        ("--sure 0.9", "found --sure, expected --aggregate with it"),
-        ("--aggregate --sure 0.4", "expected a probability above 0.5"),
         ("--public-url example.org", "found --public-url example.org, expected https:// and a host"),
         ("--public-url https://example.org/path", "found --public-url https://example.org/path, expected"),
         ("--proxy *", "found --proxy *, expected an address or a network, as 10.0.0.0/8"),

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import tagweave as tw
-from tagweave.annotate.reliability import Confusions, expected_gain, posterior
 from tagweave.annotate.selection import least_certain
-from tagweave.annotate.task import Candidate
 from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences, questions
 from tagweave.sources.methods import Aggregate
 from tagweave.sources.reliability import Prior, Reliability
@@ -60,11 +58,8 @@ def test_check_aggregation_and_the_server_rank_the_same_beliefs_in_the_same_orde
     reliability = Reliability(("NN", "VV"), ("ann",), np.array([[[[9.0, 1.0], [1.0, 9.0]]]]), Prior.even(2, 0.0, {}))
     found = Aggregate(("NN", "VV"), table, table.argmax(1), reliability)
     orders = [[each.sentence for each in questions(found, np.arange(len(table) + 1), len(table))]]
-    people = Confusions()
-    tasks = [[Candidate("NN", row[0]), Candidate("VV", row[1])] for row in table.tolist()]
-    gains = np.array([expected_gain(posterior(each, (), people), people) for each in tasks])
     suspicion = LabelJudge(corpus, Recipe(Task("tag"))).doubts([[(row[None], {})] for row in table])[0]
-    orders += [np.argsort(-each.round(12), kind="stable").tolist() for each in (gains, suspicion)]
+    orders.append(np.argsort(-suspicion.round(12), kind="stable").tolist())
     tagger: Any = SimpleNamespace(
         labels=("NN", "VV"), model=SimpleNamespace(of_characters=False), probabilities=lambda *_: table[:, None]
     )

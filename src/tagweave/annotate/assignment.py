@@ -4,9 +4,8 @@ Each task has slots. Taking one decreases the number of free slots, which the da
 two rows hold the same slot; so no order of events lets too many people in. A slot is leased. An annotator whose lease
 lapses may lose the slot to somebody else, and may still answer while nobody has taken it.
 
-Writers lock one annotator, then tasks, and wait for a task only while they hold no other; `mark`, `withdraw` and
-`Store.judge_again` wait for several, in the order of their numbers. Where posteriors decide, a task has one slot more
-than it has answers, until it is settled.
+Writers lock one annotator, then tasks, and wait for a task only while they hold no other; `mark` and `withdraw` wait
+for several, in the order of their numbers.
 
 Every claim and every answer goes through here, so the statements are built once: SQLAlchemy takes longer to build one
 than SQLite takes to run it. Functions that change a task expect it to be locked.
@@ -14,17 +13,16 @@ than SQLite takes to run it. Functions that change a task expect it to be locked
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
-from sqlalchemy import JSON, ColumnElement, Connection, Row, String, and_, bindparam, cast, func, insert, select, update
+from sqlalchemy import JSON, Connection, Row, String, and_, bindparam, cast, func, insert, select, update
 
 from tagweave.annotate.database import annotators, assignments, judgements, labels, tasks
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked, candidates_of, read
-from tagweave.annotate.reliability import GivenAnswer
-from tagweave.annotate.rules import ONCE, Admission, Settings, TaskOutcome, aggregate
+from tagweave.annotate.rules import ONCE, Admission, Settings, aggregate
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Status
 from tagweave.errors import TagweaveError
 
@@ -261,12 +259,10 @@ def last_answered(connection: Connection, annotator: int, count: int) -> list[in
 _GIVEN = (
     select(
         assignments.c.slot,
-        assignments.c.annotator,
         judgements.c.withdrawn,
         judgements.c.kind,
         judgements.c.label,
         tasks.c.wanted,
-        tasks.c.gain,
     )
     .join_from(assignments, tasks)
     .outerjoin(
@@ -275,7 +271,7 @@ _GIVEN = (
     .where(assignments.c.task == _TASK, assignments.c.slot.is_not(None))
     .order_by(judgements.c.revision)
 )
-_SETTLED = ("status", "kind", "label", "settled", "wanted", "free", "gain")
+_SETTLED = ("status", "kind", "label", "settled", "wanted", "free")
 _SETTLE = update(tasks).where(_THIS_TASK).values({name: bindparam(f"new_{name}") for name in _SETTLED})
 
 
@@ -284,12 +280,12 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
     if question.task.purpose not in WITH_SLOTS or question.status is Status.ADJUDICATED:
         return question.status
     rows = connection.execute(_GIVEN, {"this_task": question.id}).all()
-    slots = {row.slot: (row.annotator, None if row.withdrawn else answer_in(row.kind, row.label)) for row in rows}
-    outcome = _judged(question.task, slots, rows[0].gain, settings)
+    slots = {row.slot: None if row.withdrawn else answer_in(row.kind, row.label) for row in rows}
+    rule = settings.rule if question.task.purpose is Purpose.REAL else ONCE
+    outcome = aggregate([slots.get(slot) for slot in range(rule.first + rule.more)], rule)
     is_open = outcome.status is Status.OPEN
-    # a slot that is taken stays
-    wanted = max(outcome.wanted, 1 + max(slots) if settings.posterior_of(question.task) else rows[0].wanted)
-    if is_open and question.status is Status.OPEN and (wanted, outcome.gain) == (rows[0].wanted, rows[0].gain):
+    wanted = max(outcome.wanted, rows[0].wanted)  # a slot that is taken stays
+    if is_open and question.status is Status.OPEN and wanted == rows[0].wanted:
         return Status.OPEN  # nothing changes, as with any first answer
     new = {
         "this_task": question.id,
@@ -299,62 +295,29 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
         "new_settled": None if is_open else now,
         "new_wanted": wanted,
         "new_free": wanted - len(slots) if is_open else 0,
-        "new_gain": outcome.gain,
     }
     connection.execute(_SETTLE, new)
     return outcome.status
 
 
-_REGAIN = update(tasks).where(_THIS_TASK).values(gain=bindparam("new_gain"))
-
-
-def settle_again(connection: Connection, number: int, now: float, settings: Settings) -> None:
-    """Judge an open task by the rule as it is now: its outcome, or what another answer is expected to gain."""
-    question = lock_task(connection, number)
-    if question is None or question.status is not Status.OPEN or not settings.posterior_of(question.task):
-        return
-    if connection.execute(_GIVEN, {"this_task": number}).first() is not None:
-        settle(connection, question, now, settings)
-    else:
-        new = {"this_task": number, "new_gain": _judged(question.task, {}, 0.0, settings).gain}
-        connection.execute(_REGAIN, new)
-
-
-def _judged(
-    task: AnnotationTask, slots: Mapping[int, tuple[int, Answer | None]], gain: float, settings: Settings
-) -> TaskOutcome:
-    """Judge the answers by slot."""
-    if (posterior := settings.posterior_of(task)) is not None:
-        judgements = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
-        return posterior.judged(task.guideline, task.candidates, judgements)
-    rule = settings.rule if task.purpose is Purpose.REAL else ONCE
-    answers = [slots.get(slot, (0, None))[1] for slot in range(rule.first + rule.more)]
-    return aggregate(answers, rule)._replace(gain=gain)
-
-
-def _statement(purpose: Purpose, order: ColumnElement[float]) -> Any:
+def _statement(purpose: Purpose) -> Any:
     mine = select(assignments.c.task).where(assignments.c.task == tasks.c.id, assignments.c.annotator == _ANNOTATOR)
     is_wanted = tasks.c.free > 0 if purpose in WITH_SLOTS else tasks.c.wanted == 0
     return (
         select(tasks.c.id)
         .where(tasks.c.purpose == purpose, tasks.c.status == Status.OPEN, is_wanted, ~mine.exists())
-        .order_by(order.desc(), tasks.c.id)
+        .order_by(tasks.c.uncertainty.desc(), tasks.c.id)
         .limit(bindparam("window"))
     )
 
 
-_MOST_UNCERTAIN = {purpose: _statement(purpose, tasks.c.uncertainty) for purpose in Purpose}
-_MOST_GAIN = _statement(Purpose.REAL, tasks.c.gain)
+_MOST_UNCERTAIN = {purpose: _statement(purpose) for purpose in Purpose}
 
 
 def most_uncertain(connection: Connection, annotator: int, purpose: Purpose, settings: Settings) -> list[int]:
-    """Return the numbers of the most uncertain tasks that an annotator may get and has never had.
-
-    Where posteriors decide, these are the real tasks whose next answer is expected to gain most.
-    """
-    by_gain = settings.posterior is not None and purpose is Purpose.REAL
+    """Return the numbers of the most uncertain tasks that an annotator may get and has never had."""
     limits = {"this_annotator": annotator, "window": settings.window}
-    return [*connection.execute(_MOST_GAIN if by_gain else _MOST_UNCERTAIN[purpose], limits).scalars()]
+    return [*connection.execute(_MOST_UNCERTAIN[purpose], limits).scalars()]
 
 
 @dataclass

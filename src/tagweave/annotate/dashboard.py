@@ -127,7 +127,6 @@ def _axis(low: float, high: float, begin: float, end: float) -> tuple[Callable[[
     return at, tuple((at(value), f"{value:.{decimals}f}") for value in values)
 
 
-_SHOWN = 12  # open tasks
 _INVITATION = 7 * 24 * 3600.0  # seconds
 
 
@@ -136,7 +135,6 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
     store = request.site.store
     models = store.models()
     counts = store.counts()
-    rule = store.settings.posterior
     votes, of_spans = (
         of_first(store.votes(Purpose.REAL, asks), store.settings.rule) for asks in (Asks.LABEL, Asks.SPANS)
     )
@@ -158,9 +156,6 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         span_f=of_all(of_spans, span_f),
         raw=of_all(votes, raw_agreement),
         alpha=krippendorffs_alpha(votes),
-        posterior_rule=rule,
-        reliabilities=store.reliabilities() if rule else [],
-        open_tasks=store.most_gain(_SHOWN),
     )
 
 

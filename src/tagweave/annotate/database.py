@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 # never changes either. Only assignments and the status of tasks change, and both can be recomputed. Times are seconds
 # since 1970, UTC.
 
-VERSION = "6"
+VERSION = "7"
 """Version of the tables; a store of another version is refused."""
 
 metadata = sql.MetaData()
@@ -110,7 +110,6 @@ tasks = Table(
     Column("candidates", sql.JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
     Column("uncertainty", Double, nullable=False),
-    Column("gain", Double, nullable=False),  # expected of another answer, in nats, where posteriors decide
     Column("wanted", Integer, nullable=False),  # number of slots; 0: everybody may answer
     Column("free", Integer, nullable=False),  # slots that nobody holds
     Column("status", String, nullable=False),
@@ -122,7 +121,6 @@ tasks = Table(
     sql.CheckConstraint("status in ('open', 'agreed', 'dropped', 'adjudicated')", name="known_status"),
 )
 sql.Index("tasks_by_uncertainty", tasks.c.purpose, tasks.c.status, tasks.c.uncertainty.desc(), tasks.c.id)
-sql.Index("tasks_by_gain", tasks.c.purpose, tasks.c.status, tasks.c.gain.desc(), tasks.c.id)
 sql.Index("tasks_by_number", tasks.c.purpose, tasks.c.status, tasks.c.id)
 
 assignments = Table(

@@ -1,4 +1,4 @@
-"""Export of answers: as corpora to train on, by annotator, as soft labels, and as single judgements to study.
+"""Export of answers: as corpora to train on, by annotator, and as single judgements to study.
 
 An answer that was agreed on or decided is evidence for its own focus; the rest of the sentence stays unknown, or as it
 was when the sentence was imported. Spans become labels in IOB2: tokens outside of them are `O` if everything was
@@ -20,8 +20,7 @@ import numpy as np
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.rules import Rule, span_votes
 from tagweave.annotate.store import Judgement, Store, standing
-from tagweave.annotate.task import NOT_A_WORD, AnnotationTask, Answer, Asks, Kind, Status
-from tagweave.corpus.candidates import with_probabilities
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Kind, Status
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
 from tagweave.corpus.formats import columns, conllu, kytea
@@ -204,29 +203,6 @@ def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
     return Corpus(tuple(annotated), guideline)
 
 
-def probable(store: Store, guideline: str) -> Corpus:
-    """Return sentences of words with soft labels wherever somebody gave a label, agreed on or not.
-
-    How reliable annotators are is learned from all answers. What a curator decided is certain, and so are spans that
-    were agreed on. A word that is probably none has no label.
-    """
-    settled = (
-        told
-        for told in _settled_labels(store, guideline)
-        if told[0].status is Status.ADJUDICATED or told[0].task.asks is Asks.SPANS
-    )
-    return _known(guideline, chain(_soft_labels(store, guideline), settled))
-
-
-def _soft_labels(store: Store, guideline: str) -> Iterator[Told]:
-    for asked, posterior in store.posteriors(guideline):
-        labels = [(str(answer.label), p) for answer, p in posterior.ranked() if answer.kind is Kind.LABEL]
-        is_word = asked.task.stop == asked.task.start + 1 and posterior.best[0] != NOT_A_WORD
-        if labels and is_word and asked.status is not Status.ADJUDICATED:
-            names, probabilities = zip(*labels, strict=True)
-            yield asked, (with_probabilities(names, probabilities),), ()
-
-
 def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
     """Yield judgements as lines of JSON: sentence, span, annotator, answer, times, and the candidates shown."""
     for judgement in judged:
@@ -270,10 +246,8 @@ def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 
-SOFT_FORMATS = (conllu.FORMAT.name, columns.FORMAT.name)
-"""Words with labels; CoNLL-U has candidates as `AltXpos`."""
-FORMATS = (*SOFT_FORMATS, kytea.FORMAT.name, "jsonl")
-"""Also characters with boundaries, and single judgements."""
+FORMATS = (conllu.FORMAT.name, columns.FORMAT.name, kytea.FORMAT.name, "jsonl")
+"""Words with labels (CoNLL-U has candidates as `AltXpos`), characters with boundaries, and single judgements."""
 
 
 def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:
@@ -294,11 +268,6 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
         corpus = segmented(store, guideline)
         return _write(corpus, path, lambda stream: kytea.write(corpus, stream))
     return _write_labels(labelled(store, guideline, ambiguous), path, form, guideline)
-
-
-def write_soft(store: Store, path: str, form: str, guideline: str) -> int:
-    """Write soft labels in one of `SOFT_FORMATS`; return the number of sentences."""
-    return _write_labels(probable(store, guideline), path, form, guideline)
 
 
 def write_by_annotator(store: Store, path: str, guideline: str) -> int:

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, case, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
-from tagweave.annotate.database import insert_new, judgements, labels, sentences, tasks
+from tagweave.annotate.database import insert_new, labels, sentences, tasks
 from tagweave.annotate.rules import ONCE, Settings
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, Ranking, Status, answer_of
 from tagweave.corpus.sentence import Location, Sentence
@@ -65,34 +65,24 @@ def _put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]
     return all_numbers
 
 
-def rank(connection: Connection, model: int, rankings: Iterable[Ranking], settings: Settings) -> int:
-    """Give open tasks the uncertainty and candidates of a model, and return their number.
-
-    The gain of a task with answers changes with its next answer.
-    """
+def rank(connection: Connection, model: int, rankings: Iterable[Ranking]) -> int:
+    """Give open tasks the uncertainty and candidates of a model, and return their number."""
     rows = []
     for ranking in sorted(rankings):  # everybody locks in the same order
-        gain = ranking.uncertainty
-        if settings.posterior is not None:
-            of = connection.execute(_GUIDELINE, {"number": ranking.id}).one()
-            gain = settings.posterior.gain(of.guideline, ranking.candidates) if of.asks == Asks.LABEL else gain
         new = {"new_uncertainty": ranking.uncertainty, "new_candidates": ranking.candidates, "new_model": model}
-        rows.append({"number": ranking.id, "new_gain": gain, **new})
+        rows.append({"number": ranking.id, **new})
     return connection.execute(_RANK, rows).rowcount if rows else 0
 
 
-_IS_ANSWERED = select(judgements.c.id).where(judgements.c.task == tasks.c.id).exists()
 _RANK = (
     update(tasks)
     .where(tasks.c.id == bindparam("number"), tasks.c.status == Status.OPEN)
     .values(
         uncertainty=bindparam("new_uncertainty"),
-        gain=case((_IS_ANSWERED, tasks.c.gain), else_=bindparam("new_gain", type_=tasks.c.gain.type)),
         candidates=bindparam("new_candidates", type_=tasks.c.candidates.type),
         model=bindparam("new_model"),
     )
 )
-_GUIDELINE = select(tasks.c.guideline, tasks.c.asks).where(tasks.c.id == bindparam("number"))
 
 
 ASKED = select(tasks, sentences).join_from(tasks, sentences)
@@ -163,9 +153,7 @@ def _sentence_row(sentence: Sentence) -> dict[str, Any]:
 
 
 def _task_row(task: AnnotationTask, sentence: int, settings: Settings) -> dict[str, Any]:
-    posterior = settings.posterior_of(task)
-    first = 1 if posterior else settings.rule.first
-    slots = {Purpose.REAL: first, Purpose.CONCORDANCE: ONCE.first}.get(task.purpose, 0)
+    slots = {Purpose.REAL: settings.rule.first, Purpose.CONCORDANCE: ONCE.first}.get(task.purpose, 0)
     return {
         "sentence": sentence,
         "start": task.start,
@@ -178,7 +166,6 @@ def _task_row(task: AnnotationTask, sentence: int, settings: Settings) -> dict[s
         "candidates": task.candidates,
         "model": task.model,
         "uncertainty": task.uncertainty,
-        "gain": posterior.gain(task.guideline, task.candidates) if posterior else task.uncertainty,
         "wanted": slots,
         "free": slots,
         "status": Status.OPEN,

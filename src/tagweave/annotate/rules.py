@@ -1,4 +1,4 @@
-"""When the answers to a task agree: by votes (li-2015, section 4), or once a label is probable enough.
+"""When the answers to a task agree, by votes (li-2015, section 4).
 
 Labels are agreed on as a whole, spans one by one: a span is agreed on if a majority has marked it, and disputed if it
 has neither a majority for it nor one against it. The defaults are the paper's, where it gives them.
@@ -7,12 +7,11 @@ has neither a majority for it nor one against it. The defaults are the paper's, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tagweave.annotate.reliability import REST, Confusions, GivenAnswer, expected_gain, posterior
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Status, marked
+from tagweave.annotate.task import CANNOT_TELL, Answer, Kind, Status, marked
 from tagweave.corpus.spans import Span
 
 
@@ -22,7 +21,6 @@ class TaskOutcome(NamedTuple):
     status: Status  # OPEN while an annotator who is needed has not answered
     answer: Answer | None  # agreed on
     wanted: int  # annotators
-    gain: float = 0.0  # expected of another answer of the average annotator, in nats, where posteriors decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,48 +109,6 @@ def _settled(answer: Answer | None, wanted: int) -> TaskOutcome:
     return TaskOutcome(Status.AGREED, answer, wanted)
 
 
-_NOBODY = Confusions()
-
-
-@dataclass(frozen=True)
-class PosteriorRule:
-    """When a task of labels is agreed on: as soon as its posterior is sure enough.
-
-    Raises ValueError for a probability that two answers could have at once, or no annotators.
-    """
-
-    sure: float = 0.95  # the least probability of the answer
-    most: int = 6  # annotators of a task; after that it is dropped
-    people: Mapping[str, Confusions] = field(default_factory=dict)  # how annotators answer, by guideline
-
-    def __post_init__(self) -> None:
-        if not 0.5 < self.sure < 1 or self.most < 1:
-            limits = f"{self.sure:g} and {self.most} annotators"
-            raise ValueError(f"found {limits}, expected a probability above 0.5 and below 1, and 1 annotator or more")
-
-    def confusions(self, guideline: str) -> Confusions:
-        """Return how annotators answer tasks of a guideline."""
-        return self.people.get(guideline, _NOBODY)
-
-    def gain(self, guideline: str, candidates: Sequence[Candidate]) -> float:
-        """Return the expected gain of a first answer by the average annotator, in nats."""
-        people = self.confusions(guideline)
-        return expected_gain(posterior(candidates, (), people), people)
-
-    def judged(self, guideline: str, candidates: Sequence[Candidate], answers: Sequence[GivenAnswer]) -> TaskOutcome:
-        """Judge the answers to a task; as long as it is open, one more annotator is wanted."""
-        people = self.confusions(guideline)
-        count = len(answers)
-        after = posterior(candidates, answers, people)
-        answer, probability = after.best
-        if answers and answer is not REST and probability >= self.sure:
-            return TaskOutcome(Status.AGREED, answer, count)
-        nobody_can_tell = count > 1 and all(answer.answer == CANNOT_TELL for answer in answers)
-        if count >= self.most or nobody_can_tell:
-            return TaskOutcome(Status.DROPPED, None, count)
-        return TaskOutcome(Status.OPEN, None, count + 1, expected_gain(after, people))
-
-
 @dataclass(frozen=True, slots=True)
 class Admission:
     """An annotator is admitted once a share `accuracy` of their last `questions` simulated tasks was right."""
@@ -166,12 +122,7 @@ class Settings:
     """Settings of an annotation store."""
 
     rule: Rule = field(default_factory=Rule)
-    posterior: PosteriorRule | None = None  # decides tasks of labels instead
     admission: Admission | None = None  # the training phase; None admits everybody at once
     lease: float = 900.0  # seconds after which a task that was handed out and not answered may go to somebody else
     window: int = 32  # most uncertain tasks from which one is drawn, so that pairs of annotators are random
     gold_share: float = 0.05  # of the tasks handed out, while there is planted gold
-
-    def posterior_of(self, task: AnnotationTask) -> PosteriorRule | None:
-        """Return the rule of a task whose posterior decides: a real one that asks for a label."""
-        return self.posterior if task.purpose is Purpose.REAL and task.asks is Asks.LABEL else None

@@ -16,9 +16,8 @@ from __future__ import annotations
 import hashlib
 import random
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,7 +33,6 @@ from tagweave.annotate.assignment import (
     check,
     free_lapsed,
     results,
-    settle_again,
 )
 from tagweave.annotate.database import (
     Database,
@@ -53,7 +51,6 @@ from tagweave.annotate.questions import (
     ASKED,
     MANY,
     Asked,
-    answer_in,
     asked,
     candidates_of,
     labels_of,
@@ -62,18 +59,7 @@ from tagweave.annotate.questions import (
     rank,
     read,
 )
-from tagweave.annotate.reliability import (
-    Answered,
-    Confusions,
-    GivenAnswer,
-    LearnedConfusions,
-    Posterior,
-    Reliable,
-    confusions,
-    posterior,
-    reliabilities,
-)
-from tagweave.annotate.rules import PosteriorRule, Settings
+from tagweave.annotate.rules import Settings
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Ranking, Status, answer_of
 
 T = TypeVar("T")
@@ -146,15 +132,6 @@ class Progress(NamedTuple):
     judgement: int = 0  # the last one counted
 
 
-class OpenPosterior(NamedTuple):
-    """An open task, its answers, and the answer that is probably right."""
-
-    asked: Asked
-    answers: int
-    posterior: Posterior
-    gain: float
-
-
 _BEFORE = judgements.alias("before")
 _IS_GOLD = tasks.c.purpose == Purpose.GOLD
 
@@ -201,7 +178,7 @@ class Store:
 
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
         self._database, self._clock, self.settings = database, clock, settings
-        self._random, self._confusions = random.Random(seed), LearnedConfusions()
+        self._random = random.Random(seed)
         self._freed = -inf  # when lapsed leases were last looked for
         self._labels: dict[str, tuple[float, dict[str, str]]] = {}
         self._progress: dict[int, Progress] = {}
@@ -290,20 +267,17 @@ class Store:
 
     def add_tasks(self, tasks: Iterable[AnnotationTask]) -> int:
         """Add the tasks that are new, and return their number."""
-        settings = self._settings()
         with self._database.writing() as connection:
-            return put_tasks(connection, tasks, settings)
+            return put_tasks(connection, tasks, self.settings)
 
     def rank(self, model: int, rankings: Iterable[Ranking]) -> int:
         """Give open tasks the uncertainty and candidates of a newer model, and return their number."""
-        settings = self._settings()
         with self._database.writing() as connection:
-            return rank(connection, model, rankings, settings)
+            return rank(connection, model, rankings)
 
     def claim(self, annotator: int) -> Lease | None:
         """Return the task that an annotator holds, or else a new one; `None` if nothing is left for them."""
-        settings = self._settings()
-        return self._patiently(lambda connection: self._claimed(self._desk(connection, annotator, settings)))
+        return self._patiently(lambda connection: self._claimed(self._desk(connection, annotator)))
 
     def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
         """Take an answer to a claimed task. Giving the same answer again changes nothing.
@@ -313,30 +287,19 @@ class Store:
         Raises:
             RefusedError: the task was never or is no longer theirs, or has another answer; or the label is unknown.
         """
-        settings = self._settings(1)
         with self._database.writing() as connection:
-            return self._desk(connection, annotator, settings).submit(task, answer, started or 0.0)
+            return self._desk(connection, annotator).submit(task, answer, started or 0.0)
 
     def answer_and_claim(
         self, annotator: int, task: int, answer: Answer, started: float | None = None
     ) -> tuple[Receipt, Lease | None]:
         """Do `answer`, then `claim` unless it is refused, in one transaction, which waits for the disk only once."""
-        settings = self._settings(1)
 
         def turn(connection: Connection) -> tuple[Receipt, Lease | None]:
-            desk = self._desk(connection, annotator, settings)
+            desk = self._desk(connection, annotator)
             return desk.submit(task, answer, started or 0.0), self._claimed(desk)
 
         return self._patiently(turn)
-
-    def judge_again(self) -> None:
-        """Judge all open tasks again if posteriors decide: the rule may have changed, and more may be known."""
-        settings = self._settings()
-        if settings.posterior is not None:
-            for page in self.task_pages(Status.OPEN):
-                with self._database.writing() as connection:
-                    for question in page:
-                        settle_again(connection, question.id, self._clock(), settings)
 
     def undo(self, annotator: int, seen: int, count: int = 1) -> list[Lease]:
         """Withdraw an annotator's last answers, all or none. They hold the tasks again, returned by number.
@@ -347,9 +310,8 @@ class Store:
             RefusedError: there are fewer answers, the last judgement is another one by now, a curator has decided, or
                 a task belongs to the training phase.
         """
-        settings = self._settings(count)
         with self._database.writing() as connection:
-            return self._desk(connection, annotator, settings).withdraw(seen, count)
+            return self._desk(connection, annotator).withdraw(seen, count)
 
     def mark(self, annotator: int, tasks: Sequence[AnnotationTask], answer: Answer) -> list[bool]:
         """Answer tasks of a concordance, which are added if they are new.
@@ -360,19 +322,7 @@ class Store:
         with self._database.writing() as connection:
             put_tasks(connection, tasks, self.settings)
             numbers = [question.id for question in look_up(connection, tasks) if question]
-            return self._desk(connection, annotator, self.settings).mark(numbers, answer)
-
-    def reliabilities(self) -> list[Reliable]:
-        """Return how reliable annotators of labels are, learned from all answers and from planted gold."""
-        return reliabilities(self.answered(), {annotator.id: annotator.name for annotator in self.annotators()})
-
-    def most_gain(self, count: int) -> list[OpenPosterior]:
-        """Return at most `count` open tasks whose next answer is expected to gain most; none if votes decide."""
-        rule = self._settings().posterior
-        if rule is None:
-            return []
-        with self._database.reading() as connection:
-            return most_gain(connection, rule, count)
+            return self._desk(connection, annotator).mark(numbers, answer)
 
     def task(self, number: int) -> Asked | None:
         """Return one task."""
@@ -525,42 +475,6 @@ class Store:
             rows = connection.execute(chosen).all()
         return [Vote(task, name, slot, answer_of(kind, text)) for task, name, slot, kind, text in rows]
 
-    def answered(self) -> list[Answered]:
-        """Return all tasks of labels with standing answers, from which reliability is learned.
-
-        The right answers of planted gold and of tasks that a curator decided are known.
-        """
-        columns = tasks.c.id, tasks.c.guideline, tasks.c.candidates, tasks.c.gold_kind, tasks.c.gold_label
-        chosen = (
-            select(*columns, tasks.c.status, tasks.c.kind, tasks.c.label)
-            .add_columns(judgements.c.annotator, judgements.c.kind.label("said_kind"), judgements.c.label.label("said"))
-            .join_from(judgements, tasks)
-            .where(tasks.c.purpose.in_([Purpose.REAL, Purpose.GOLD]), tasks.c.asks == Asks.LABEL, _stands())
-            .order_by(tasks.c.id, judgements.c.id)
-        )
-        answered: dict[int, Answered] = {}
-        with self._database.reading() as connection:
-            for row in connection.execute(chosen):
-                if row.id not in answered:
-                    right = answer_in(row.kind, row.label) if row.status == Status.ADJUDICATED else None
-                    right = right or answer_in(row.gold_kind, row.gold_label)
-                    answered[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
-                answered[row.id].answers.append(GivenAnswer(row.annotator, answer_of(row.said_kind, row.said)))
-        return [*answered.values()]
-
-    def posteriors(self, guideline: str) -> list[tuple[Asked, Posterior]]:
-        """Return the posterior of each real task of labels of a guideline with answers, by location."""
-        people = confusions(self.answered()).get(guideline, Confusions())
-        is_one = (tasks.c.purpose == Purpose.REAL) & (tasks.c.asks == Asks.LABEL) & (tasks.c.guideline == guideline)
-        with self._database.reading() as connection:
-            answers = _given(connection, is_one)
-            every = [asked(row) for row in connection.execute(ASKED.where(is_one).order_by(*_BY_LOCATION))]
-        return [
-            (question, posterior(question.task.candidates, answers[question.id], people))
-            for question in every
-            if answers.get(question.id)
-        ]
-
     def progress(self, annotator: int) -> Progress:
         """Return how much an annotator has done: the progress known so far, plus the judgements since.
 
@@ -581,15 +495,8 @@ class Store:
         with self._database.reading() as connection:
             return results(connection, annotator)
 
-    def _settings(self, changes: int = 0) -> Settings:
-        """Return the settings, with the estimated reliability of annotators; `changes` answers are about to change."""
-        if self.settings.posterior is None:
-            return self.settings
-        people = self._confusions.confusions(self.answered, changes)
-        return replace(self.settings, posterior=replace(self.settings.posterior, people=people))
-
-    def _desk(self, connection: Connection, annotator: int, settings: Settings) -> Desk:
-        return Desk(connection, annotator, self._clock(), settings, self._random)
+    def _desk(self, connection: Connection, annotator: int) -> Desk:
+        return Desk(connection, annotator, self._clock(), self.settings, self._random)
 
     def _claimed(self, desk: Desk) -> Lease | None:
         """Claim a task. Only here are lapsed leases freed, which locks their tasks: a claim waits for no other task."""
@@ -638,32 +545,6 @@ def standing(judged: Iterable[Judgement]) -> list[Judgement]:
     """Return the last judgement of each annotator of one task that was not withdrawn; `judged` are by number."""
     last = {judgement.annotator: judgement for judgement in judged}
     return [judgement for judgement in last.values() if not judgement.withdrawn]
-
-
-def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[OpenPosterior]:
-    """Return at most `count` open tasks of labels, those with the greatest expected gain of another answer first."""
-    is_open = (tasks.c.purpose == Purpose.REAL) & (tasks.c.status == Status.OPEN) & (tasks.c.asks == Asks.LABEL)
-    chosen = ASKED.where(is_open).order_by(tasks.c.gain.desc(), tasks.c.id).limit(count)
-    rows = connection.execute(chosen).all()
-    answers_of = _given(connection, tasks.c.id.in_([row._mapping[tasks.c.id] for row in rows]))
-    open_posteriors = []
-    for row in rows:
-        question = asked(row)
-        answers = answers_of.get(question.id, [])
-        people = rule.confusions(question.task.guideline)
-        current = posterior(question.task.candidates, answers, people)
-        open_posteriors.append(OpenPosterior(question, len(answers), current, row._mapping[tasks.c.gain]))
-    return open_posteriors
-
-
-def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, list[GivenAnswer]]:
-    """Return the standing answers of tasks, by their numbers."""
-    columns = tasks.c.id, judgements.c.annotator, judgements.c.kind, judgements.c.label
-    chosen = select(*columns).join_from(judgements, tasks).where(condition, _stands()).order_by(judgements.c.id)
-    answers_of: dict[int, list[GivenAnswer]] = defaultdict(list)
-    for number, annotator, kind, text in connection.execute(chosen):
-        answers_of[number].append(GivenAnswer(annotator, answer_of(kind, text)))
-    return answers_of
 
 
 def _stands() -> ColumnElement[bool]:

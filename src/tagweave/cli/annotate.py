@@ -22,11 +22,11 @@ from tagweave.cli.annotate_data import (
 )
 from tagweave.cli.commands import group
 from tagweave.cli.console import OptionError, as_option_error, in_flags
-from tagweave.cli.options import flag, switch
+from tagweave.cli.options import flag
 from tagweave.streams import say
 
 if TYPE_CHECKING:
-    from tagweave.annotate.rules import PosteriorRule, Rule
+    from tagweave.annotate.rules import Rule
 
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
 
@@ -47,16 +47,6 @@ def serve(
             "N,MORE,MAJORITY", "N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree."
         ),
     ] = "2,2,3",
-    aggregate: Annotated[
-        bool,
-        switch("Agree on a label as soon as it is probable enough, given how reliable everybody is.", "--aggregate"),
-    ] = False,
-    sure: Annotated[
-        float | None, flag("P", "With --aggregate, the probability of a label that is enough. Default: 0.95.")
-    ] = None,
-    most: Annotated[
-        int | None, flag("N", "With --aggregate, ask at most N annotators; then drop the task. Default: 6.")
-    ] = None,
     planted: Annotated[
         float, flag("SHARE", "The share of tasks from gold data, while there are any.", least=0, most=1)
     ] = 0.05,
@@ -83,8 +73,7 @@ def serve(
     from tagweave.cli.annotate_data import open_model
 
     admission = None if admit is None else Admission(accuracy=admit)
-    posterior = _posterior_rule(aggregate, sure, most)
-    settings = Settings(_rule(annotators), posterior, admission, gold_share=planted)
+    settings = Settings(_rule(annotators), admission, gold_share=planted)
 
     _check_front(host, public_url, proxy or ())
     if model is None or corpus is None:
@@ -93,7 +82,6 @@ def serve(
             from tagweave.annotate import serving
 
             serving.check_training_phase(answers)
-            answers.judge_again()
             serving.run(answers, None, host, port, public_url, proxy or (), say)
         return
     tagger = open_model(model, guideline, 1)
@@ -120,7 +108,6 @@ def serve(
             asked = load_for(tagger, corpus)
             added = intake.put_uncertain(answers, asked, tagger, share, version)
             say(f"{added:,} new tasks from {len(asked):,} sentences")
-        answers.judge_again()
         progress = Progress(serving.measure(tagger), every if plan else None, dev)
         with nullcontext() if plan is None else training(plan):
             serving.run(answers, listed, host, port, public_url, proxy or (), say, progress)
@@ -140,19 +127,6 @@ def _rule(text: str) -> Rule:
         raise OptionError(f"found --annotators {text}, expected three whole numbers, as 2,2,3")
     with as_option_error():
         return Rule(*map(int, numbers))
-
-
-def _posterior_rule(aggregate: bool, sure: float | None, most: int | None) -> PosteriorRule | None:
-    """Return the rule by which posterior probabilities decide, or `None` if they do not."""
-    from tagweave.annotate.rules import PosteriorRule
-
-    chosen = {name: value for name, value in (("sure", sure), ("most", most)) if value is not None}
-    if aggregate:
-        with as_option_error():
-            return PosteriorRule(**chosen)  # type: ignore[arg-type]
-    if chosen:
-        raise OptionError(f"found --{next(iter(chosen))}, expected --aggregate with it")
-    return None
 
 
 def _check_front(host: str, url: str | None, proxies: Sequence[str]) -> None:

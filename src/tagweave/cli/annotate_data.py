@@ -210,9 +210,6 @@ def export(
     ambiguous: Annotated[
         bool, switch("Where annotators never agreed, allow all labels that they chose.", "--ambiguous")
     ] = False,
-    soft: Annotated[
-        bool, switch("CoNLL-U, columns: labels with probabilities, by all answers, agreed on or not.", "--soft")
-    ] = False,
     by_annotator: Annotated[
         bool, switch("Columns: what each annotator said, agreed on or not, in a column for each.", "--by-annotator")
     ] = False,
@@ -228,26 +225,20 @@ def export(
         raise OptionError(
             f"found the name {output} without a format, expected --format conllu, columns, kytea or jsonl"
         )
-    other = "--ambiguous" if ambiguous else "--soft" if soft and by_annotator else form
+    other = "--ambiguous" if ambiguous else form
     if by_annotator and other != "columns":
         raise OptionError(f"found --by-annotator with {other}, expected columns alone")
-    if soft and other not in ("columns", "conllu"):
-        raise OptionError(f"found --soft with {other}, expected conllu or columns alone")
     check_outputs([output], [store.removeprefix("sqlite:///")])
     with opened(store) as answers:
-        from tagweave.annotate.export import write, write_by_annotator, write_soft
+        from tagweave.annotate.export import write, write_by_annotator
 
         answers_guideline = guideline or ("" if form == _JUDGEMENTS else _only_guideline(answers))
-        if soft:
-            count = write_soft(answers, output, form, answers_guideline)
-        elif by_annotator:
+        if by_annotator:
             count = write_by_annotator(answers, output, answers_guideline)
         else:
             count = write(answers, output, form, answers_guideline, ambiguous)
     if not count:
-        answers_told = (
-            f"answers of {answers_guideline}{'' if by_annotator or soft else ' that were agreed on or decided'}"
-        )
+        answers_told = f"answers of {answers_guideline}{'' if by_annotator else ' that were agreed on or decided'}"
         what = "judgements" if form == _JUDGEMENTS else answers_told
         raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
     say(f"{output}: {count:,} {'judgements' if form == _JUDGEMENTS else 'sentences'}")
