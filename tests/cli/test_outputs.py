@@ -24,7 +24,6 @@ COMMANDS = {
     "tag, over the model": "tag {x} {y} -o {x}",
     "complete": "complete {m} {x} -o {x}",
     "convert": "convert {m} {x} -o {x}",
-    "compare": "compare {x} {y} --html {x}",
     "label": "label {x} --functions {y} -o {x}",
     "label, over the functions": "label {y} --python {x} --functions {x} -o {x}",
     "harvest lexicon": "harvest lexicon {y} --lexicon {x} -o {x}",
@@ -77,7 +76,7 @@ UNWRITABLE = {
     "train, log": "train {x} -o {t}/m --log {bad}",
     "distill": "distill {m} {x} -o {bad}",
     "tag": "tag {m} {x} -o {bad}",
-    "compare": "compare {x} {x} --html {bad}",
+    "evaluate": "evaluate {x} {x} --errors {bad}.tsv",
     "check": "check {x} --believed {bad}",
     "label": "label {x} --functions {x} -o {bad}",
     "aggregate": "aggregate {x} -o {t}/o --report {bad}.csv",
@@ -91,7 +90,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_read(run, tagger, tmp
     x = tmp_path / "x.txt"
     x.write_bytes(b"\xff: neither a corpus nor anything else")
     for bad in (tmp_path / "none" / "file", "/dev/full"):
-        if name == "aggregate" and bad == "/dev/full":
+        if name in ("aggregate", "evaluate") and bad == "/dev/full":
             continue
         words = UNWRITABLE[name].format(x=x, m=tagger, t=tmp_path, bad=bad).split()
         told = run(*words, code=2).stderr
@@ -100,7 +99,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_read(run, tagger, tmp
 
 
 def test_files_come_before_the_output_whose_reader_may_be_gone(corpora, tmp_path):
-    words = ["compare", f"a={corpora}/dev.txt", f"b={corpora}/dev.txt", "--html", tmp_path / "page.html"]
+    words = ["evaluate", corpora / "dev.txt", corpora / "dev.txt", "--errors", tmp_path / "page.html"]
     with subprocess.Popen([*MAIN, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""

@@ -87,7 +87,8 @@ def test_what_is_there_is_left_out_and_a_process_that_dies_costs_only_its_own_fi
         **dict.fromkeys(["e.txt", "f.txt"], "ONE\nNOTE\n"),
         "d.txt": "ONE\nDIE ONCE\n",
     }
-    assert (begun("in/c.txt"), begun("in/b.txt")) == (ATTEMPTS + 1, 1)
+    assert begun("in/c.txt") == ATTEMPTS + 1
+    assert begun("in/b.txt") <= 2  # once, and once more if it was read beside one that died
     Path("in/b.txt").write_text("one\n")
     Path("in/c.txt").write_text("one\n")
     assert run()[0] == (2, 4)
