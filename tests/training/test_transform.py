@@ -83,7 +83,7 @@ class Dictionaries:
     def annotate(self, model: Model, corpus: Corpus) -> list[str]:
         return [model.labels.get(sentence.forms[0], UNKNOWN) for sentence in corpus]
 
-    def given(self, model: Model, corpus: Corpus) -> list[str]:
+    def own_annotations(self, model: Model, corpus: Corpus) -> list[str]:
         return [label_of(sentence, corpus.guideline) for sentence in corpus]
 
     def transform(self, transfer: Model, text: Parallel[str]) -> list[str]:
