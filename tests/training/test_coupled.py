@@ -48,6 +48,13 @@ def renamed(source: Corpus, names: dict[str, str], guideline: str) -> Corpus:
     return replace(source.map(rename), guideline=guideline)
 
 
+def test_a_single_character_has_a_label_of_a_partner_that_is_always_longer() -> None:
+    words = tagged("ctb", "ab/N f/D"), tagged("pd", "ab/n cde/d")
+    recipe = replace(RECIPE, task=Task("segtag"))
+    space = prepare_coupled(words, recipe, Coupling((ONE_TO_ONE,))).model.space
+    assert "S-D&S-d" in space.names
+
+
 # What it is
 
 

@@ -90,9 +90,37 @@ def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[Ta
     """Return the bundles of the labels that prepared corpora name."""
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
     sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in by_guideline(prepared)]
+    if recipe.task.coding == "BMES":
+        sides = _with_single_characters(sides, mappings)
     if recipe.task.name in CARRYING:
         mappings = [over_labels(mapping, dict(sides), recipe.task.name == SPANS) for mapping in mappings]
     return bundle(sides, mappings)
+
+
+def _with_single_characters(
+    sides: Sequence[tuple[str, tuple[str, ...]]], mappings: Sequence[TagMapping]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the sides with a label of a single character for a partner of every tag that has none.
+
+    A mapping pairs tags, whatever the letters. If all partners of a tag are of longer words only, as in little text, a
+    character with that tag may have no sequence of labels under the other guideline.
+    """
+    labels = {name: dict.fromkeys(names) for name, names in sides}
+    for mapping in mappings:
+        for oriented in (mapping, mapping.swapped()):
+            if not {oriented.first, oriented.second} <= labels.keys():
+                continue
+            tags = {split_label(label)[1] for label in labels[oriented.first]}
+            other_tags = {split_label(label)[1] for label in labels[oriented.second]}
+            ordered = sorted(oriented.counts, key=lambda pair: (-oriented.counts[pair], pair))
+            partners: dict[str, list[str]] = {}
+            for tag, partner in ordered:
+                if tag in tags and partner in other_tags:
+                    partners.setdefault(tag, []).append(f"S-{partner}")
+            for singles in partners.values():
+                if labels[oriented.second].keys().isdisjoint(singles):
+                    labels[oriented.second][singles[0]] = None
+    return [(name, names if len(names) == len(labels[name]) else tuple(sorted(labels[name]))) for name, names in sides]
 
 
 def fit_coupled(
