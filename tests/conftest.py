@@ -14,12 +14,10 @@ import gc
 import io
 import math
 import os
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, suppress
-from importlib import import_module
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -58,28 +56,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[object]:
+def pytest_collection() -> Iterator[object]:
     """Nothing that comes of collecting is garbage, and looking through it takes a third of the time."""
     gc.disable()
     try:
-        is_second = os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
-        if is_second and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-            _import_from_the_end()
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
         gc.set_threshold(20_000, 20, 50)  # compiling makes much and drops little of it
-
-
-def _import_from_the_end() -> None:
-    """Import the files of tests, the last one first: where two workers meet, each has rewritten and compiled a half,
-    and reads the other. Both from the beginning would compile every file at the same time."""
-    for path in sorted(Path(__file__).parent.rglob("test_*.py"), reverse=True):
-        if str(path.parent) not in sys.path:
-            sys.path.insert(0, str(path.parent))
-        with suppress(Exception, pytest.skip.Exception):  # it is told when this file is collected
-            import_module(path.stem)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
