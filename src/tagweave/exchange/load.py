@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from tagweave.corpus import load as files
 from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.characters import printable
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.files import LONGEST, opened
+from tagweave.corpus.files import LONGEST, digest, opened
 from tagweave.corpus.formats import columns
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.formats.registry import format_of_name
@@ -140,9 +141,14 @@ class SourceFile:
             how = "answers of a language model" if export.tool == "answers" else f"an export of {export.tool}"
             self.format = columns.FORMAT
             self.note = f"read as {how}{''.join(f' ({line})' for line in self.told)}"
-        self._sentences: list[Sentence] = []
+        self._read: list[Sentence] = []
         self.sentences = sentences
         """Those that have not been read yet."""
+
+    @cached_property
+    def sha256(self) -> str:
+        """The digest of the file. Raises OSError if it cannot be read."""
+        return digest(self.argument.path)
 
     def corpus(
         self,
@@ -161,9 +167,9 @@ class SourceFile:
         Raises CorpusError as `load`.
         """
         argument = self.argument._replace(layer=self.argument.layer or layer)
-        wanted = None if limit is None else max(0, limit - len(self._sentences))
-        self._sentences += islice((sentence for sentence in self.sentences if sentence.forms), wanted)
-        sentences: Iterable[Sentence] = self._sentences[:limit]
+        wanted = None if limit is None else max(0, limit - len(self._read))
+        self._read += islice((sentence for sentence in self.sentences if sentence.forms), wanted)
+        sentences: Iterable[Sentence] = self._read[:limit]
         if self.format.confidence and not self._is_export:
             sentences = map(self.format.confidence.read, sentences)
         return files.assembled(argument, self.format, sentences, unnamed, trained)
@@ -171,9 +177,9 @@ class SourceFile:
     def reading(self, layer: str) -> str:
         """Say in one line how the file is read: its format, columns and first row, and the layer."""
         how = f"{self.argument.path} is {self.note or f'read as {self.format.name}'}"
-        if not self._sentences:
+        if not self._read:
             return how
-        first = self._sentences[0]
+        first = self._read[0]
         row = {"form": first.forms[0], **{name: texts[0] for name, texts in first.columns.items()}}
         row |= {name: format_candidates(labels[0]) if labels[0] else "_" for name, labels in first.layers.items()}
         row |= {name: str(heads[0][0].head) if heads[0] else "_" for name, heads in first.heads.items()}

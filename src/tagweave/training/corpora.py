@@ -187,10 +187,7 @@ class LoadedSource:
 
     def called(self, guideline: str) -> LoadedSource:
         """Return the source with its guideline under another name."""
-        corpus = replace(
-            self.corpus.map(lambda sentence: _renamed(sentence, self.guideline, guideline)), guideline=guideline
-        )
-        return replace(self, corpus=corpus)
+        return replace(self, corpus=_under(self.corpus, guideline))
 
 
 def opened(source: Source) -> SourceFile:
@@ -209,11 +206,12 @@ def loaded(source: Source, read_from: OpenedSource, task: str) -> LoadedSource:
     if isinstance(read_from, Corpus):
         corpus = _suited(read_from, task)
         sha256 = _digest_in_memory(read_from)
-        note = ""
     else:
         corpus = _corpus_of_file(read_from, task)
-        sha256 = digest(corpus.path)
-        note = read_from.reading(corpus.layer)
+        sha256 = read_from.sha256
+    if task == "segment":  # the words are the same whatever layer labels them
+        corpus = replace(corpus, layer="")
+    note = "" if isinstance(read_from, Corpus) else read_from.reading(corpus.layer)
     too_long = 0
     if task == PARSE:
         kept = of_fit_length(corpus.sentences)
@@ -230,8 +228,7 @@ def _corpus_of_file(file: SourceFile, task: str) -> Corpus:
     if file.argument.layer is not None and corpus.unit == "word":
         layers = [corpus.guideline]
         corpus = corpus.map(lambda sentence: sentence.with_layers_of(layers))
-    # the words are the same whatever layer labels them
-    return replace(corpus, layer="") if task == "segment" else corpus
+    return corpus
 
 
 def _suited(corpus: Corpus, task: str) -> Corpus:
@@ -240,9 +237,14 @@ def _suited(corpus: Corpus, task: str) -> Corpus:
         is_tree = any(corpus.guideline in sentence.heads for sentence in corpus)
         return corpus if is_tree else _as_trees(corpus)
     if task not in OF_WORDS and corpus.guideline in layer_names():
-        renamed = corpus.map(lambda sentence: _renamed(sentence, corpus.guideline, _OF_CHARACTERS))
-        corpus = replace(renamed, guideline=_OF_CHARACTERS)
-    return replace(corpus, layer="") if task == "segment" else corpus
+        return _under(corpus, _OF_CHARACTERS)
+    return corpus
+
+
+def _under(corpus: Corpus, guideline: str) -> Corpus:
+    """Return the corpus with its guideline under another name."""
+    renamed = corpus.map(lambda sentence: _renamed(sentence, corpus.guideline, guideline))
+    return replace(renamed, guideline=guideline)
 
 
 def _digest_in_memory(corpus: Corpus) -> str:
