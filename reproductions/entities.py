@@ -33,11 +33,8 @@ MISSING: dict[str, dict[str, Any]] = {
     f"{CRFSUITE}, unknown as O": {},
     "unknown as O": {"incomplete": "outside"},
     "unknown as O, believed 0.1": {"incomplete": "outside", "outside_confidence": 0.1},
-    "entity ratio": RATIO,
     "entity ratio, spans believed 0.9": {**RATIO, "span_confidence": 0.9},
     "folds": FOLDS,
-    "folds, soft": {**FOLDS, "soft": True},
-    "entity ratio, then folds": {**RATIO, **FOLDS},
     "entity ratio, then folds, soft": {**RATIO, **FOLDS, "soft": True},
     f"entity ratio, spans believed 0.9, {CLUSTERS}": {**RATIO, "span_confidence": 0.9},
 }

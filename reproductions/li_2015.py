@@ -23,8 +23,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "merged": {"method": "merged", "settings": BATCH},
     "two-stage": {"method": "stacked", "settings": BATCH},
     "coupled": COUPLED,
-    "coupled, tight mapping": {**COUPLED, "mapping": ("ctb-pd",), "mapping_tight": True},
-    "coupled, relaxed mapping": {**COUPLED, "mapping": ("ctb-pd",)},
     "coupled, separate features only": {**COUPLED, "views": "separate"},
     "coupled, joint features only": {**COUPLED, "views": "joint"},
     "coupled, narrowed": NARROWED,
@@ -60,18 +58,12 @@ TAGGING: Tables = {
         "coupled": _PRINTED,
         "baseline + converted": ("33", "95.01", "94.81"),
     },
-    "Two of the mapping functions of Figure 3": {
-        "coupled, tight mapping": ("145", "-", "-"),
-        "coupled, relaxed mapping": ("179", "-", "-"),
-        "coupled": ("346", "-", "-"),
-    },
 }
 NARROWING: Tables = {
     "Tables 3 and 6, narrowed": dict.fromkeys(
         (
             "baseline",
             "two-stage",
-            "coupled",
             "coupled, narrowed",
             "coupled, narrowed, two-stage shared",
             "baseline + converted, narrowed",
@@ -187,13 +179,11 @@ _TYPES = (
 _NOTES = {
     "li-2015-tagging": (
         "`merged` takes the tags of both corpora for tags of one guideline. `two-stage` has the tags of a tagger of the"
-        " source guideline among its features. `coupled` has the automatic mapping, unless its name says otherwise; in"
-        " the paper's Tables 3, 4 and 6 it has the relaxed one. `baseline + converted` is trained on the target corpus"
-        " and the source corpus as the coupled model converts it, each tag believed as far as that is sure of it.\n",
-        "Mappings: automatic are the pairs that meet once in 10,000 tokens or more often when the baseline labels the"
-        " source corpus, and of every tag the pair that meets most often. Relaxed are the pairs of Sun and Wan (2012),"
-        " Table 1, tight those of them that make up 90% of one of their tags; tags that do not stand in that table may"
-        " be paired with every tag.\n",
+        " source guideline among its features. `coupled` has the automatic mapping: the pairs that meet once in 10,000"
+        " tokens or more often when the baseline labels the source corpus, and of every tag the pair that meets most"
+        " often; in the paper's tables it is the relaxed one, the pairs of Sun and Wan (2012), Table 1. `baseline +"
+        " converted` is trained on the target corpus and the source corpus as the coupled model converts it, each tag"
+        " believed as far as that is sure of it.\n",
         _TYPES,
     ),
     "li-2015-narrowing": (
