@@ -34,7 +34,7 @@ from benchmarks.exchange_mutations import mutated
 from benchmarks.processes import ROOT
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.formats import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, Layer, Sentence
 from tagweave.errors import is_for_users

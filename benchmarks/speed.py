@@ -171,7 +171,7 @@ def crfsuite_learner(work: Workload, algorithm: str, iterations: int) -> dict[st
 
 def iteration(work: Workload, threads: int, iterations: int) -> dict[str, Any]:
     """Seconds per L-BFGS iteration: the loss, the gradient, the line search and the optimiser's vectors."""
-    from tagweave.learning.full_batch import LBFGS
+    from tagweave.learning.learners.lbfgs import LBFGS
     from tagweave.training.fit.fit import prepare
 
     begin = time.perf_counter()

@@ -18,7 +18,7 @@ import pytest
 from pairwise import pairwise
 from tagweave.corpus.candidates import parse_candidates
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.formats import FORMATS
 from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Layer, Location, Sentence

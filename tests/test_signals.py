@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tagweave.learning.learners.adagrad import AdaGrad
 from tagweave.learning.loop import train
-from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import Run
 from tagweave.signals import ending_in_order, is_ending
 

@@ -19,7 +19,7 @@ import naive_trees
 from pairwise import pairwise
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.formats import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.errors import CorpusError

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tagweave.cli.terminal import counted
 from tagweave.conversion import convert, review
-from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.formats import FORMATS
 from tagweave.corpus.load import iterate, load
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model

@@ -20,7 +20,7 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.features.templates import PRESETS
 from tagweave.front.options import message
-from tagweave.learning import LEARNERS
+from tagweave.learning import learners
 from tagweave.learning.loop import CheckpointError
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
@@ -37,7 +37,7 @@ OPTIONS = [
     ("{train} --incomplete x", "unknown incomplete 'x', expected one of marginal, posterior, outside, folds"),
     ("{train} --set feature_weights=x", "unknown feature_weights 'x', expected one of all, observed"),
     ("{train} --set precision=x", "unknown precision 'x', expected one of float32, float64"),
-    ("{train} --learner x", f"unknown learner 'x', expected one of {', '.join(LEARNERS)}"),
+    ("{train} --learner x", f"unknown learner 'x', expected one of {', '.join(learners.NAMES)}"),
     ("{train} --set x=1", "unknown setting 'x' of adagrad, expected one of rate, batch, average_from, initial"),
     ("{train} --set seed=1", "found --set seed, expected --seed 1"),
     ("{train} --set rate", "found --set rate, expected NAME=VALUE"),
@@ -57,7 +57,7 @@ OPTIONS = [
     ("{train} --dev {c}/none.txt", "{c}/none.txt: No such file or directory"),
     ("{train} --dev {c}/dev.seg", "{c}/dev.seg: found no position with one label, expected development data to"),
     ("{train} --log {t}/none/log", "{t}/none/log: No such file or directory"),
-    ("{train} --format x", "found the format 'x', expected one of tagged, tagged-underscore, segmented, raw, kytea,"),
+    ("{train} --format x", "found the format 'x', expected one of attributes, columns, conllu, kytea,"),
     ("train {c}/dev.seg -o {t}/m", "{c}/dev.seg: found no label in layer 'tag', expected an annotated training"),
     ("train {t}/part.kytea -o {t}/m", "{t}/part.kytea: found a corpus of characters, expected words, for the task"),
     ("train {t}/bad.txt -o {t}/m", "{t}/bad.txt:2: found nothing after the '/' of 'b/', expected form/TAG, or \\/"),

@@ -202,8 +202,8 @@ def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, t
 @pytest.mark.parametrize(
     ("stopped", "options", "told"),
     [
-        ("learning.online.AdaGrad.step", (), "interrupted in the first iteration: no model is written"),
-        ("learning.online.AdaGrad.step", ("--incomplete", "posterior"), "tagweave: interrupted"),
+        ("learning.learners.adagrad.AdaGrad.step", (), "interrupted in the first iteration: no model is written"),
+        ("learning.learners.adagrad.AdaGrad.step", ("--incomplete", "posterior"), "tagweave: interrupted"),
         ("training.fit.fit.prepare", (), "tagweave: interrupted"),
     ],
 )

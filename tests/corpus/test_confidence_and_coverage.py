@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.formats import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError

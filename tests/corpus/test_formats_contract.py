@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import decode_line
-from tagweave.corpus.formats.registry import FORMATS, chosen_format, formats, layer_names
+from tagweave.corpus.formats import FORMATS, chosen_format, formats, layer_names
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.corpus.spans import Span
@@ -83,7 +83,7 @@ def test_names_and_extensions_are_of_one_format_each():
     assert all(extension == "." + extension.strip(".").lower() for extension in counts)
     assert layer_names() == {"tag", "segmentation", "upos", "xpos", "head"}
     assert chosen_format("raw", "x.seg") is FORMATS["raw"]
-    with pytest.raises(CorpusError, match="found the format 'xls', expected one of tagged, "):
+    with pytest.raises(CorpusError, match="found the format 'xls', expected one of attributes, "):
         chosen_format("xls", "x.seg")
 
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.formats import FORMATS
 from tagweave.corpus.load import load
 
 TAGGED = ["en/brown/dev.txt", "zh/zx/test.txt"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import foreign, format_of_name, recognise
 from tagweave.corpus.formats.format import ModelLabels
-from tagweave.corpus.formats.registry import foreign, format_of_name, recognise
 from tagweave.corpus.load import formats, iterate, load, parse_argument, save
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
@@ -140,7 +140,7 @@ def test_units(here):
 
 def test_format_overrides_what_the_file_looks_like(here):
     assert load(file("x.txt", "a/X b_Y\n"), format="raw")[0].forms == tuple("a/X b_Y")
-    with pytest.raises(CorpusError, match="found the format 'xls', expected one of tagged, tagged-underscore"):
+    with pytest.raises(CorpusError, match="found the format 'xls', expected one of attributes, columns"):
         load("x.txt", format="xls")
 
 
@@ -277,7 +277,7 @@ def test_what_is_refused_leaves_no_file(here):
         (made_up(covered=("X",)), "x", "tagged", "labels_covered = X, expected no such restriction"),
         (Corpus((three,), "pd"), "x.conllu", None, "found the layers upos, xpos and pd, expected two layers at most"),
         (Corpus((Sentence(("a",)), Sentence(("b c",)))), "x.txt", "tagged", "the form 'b c'"),
-        (made_up(), "x.txt", None, r"found the file name 'x\.txt' without a format, expected a format: tagged"),
+        (made_up(), "x.txt", None, r"found the file name 'x\.txt' without a format, expected a format: attributes"),
     ]
     for corpus, path, name, message in refused:
         with pytest.raises(CorpusError, match=message):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pages import blocks, section, text_of
 
-from tagweave.corpus.formats.registry import FORMATS, format_of_name, recognise
+from tagweave.corpus.formats import FORMATS, format_of_name, recognise
 from tagweave.corpus.load import load, save
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tagweave.estimators.fitting import ALGORITHMS, UntilSettled, algorithm_of, settings_of, trainer_of
-from tagweave.learning.full_batch import LBFGS
+from tagweave.learning.learners.lbfgs import LBFGS
 from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
 from tagweave.training.fit.recipe import LEARNERS
 

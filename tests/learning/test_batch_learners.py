@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from pairwise import pairwise
-from tagweave.learning.full_batch import LBFGS
+from tagweave.learning.learners.lbfgs import LBFGS
 from tagweave.learning.trainer import Trainer, TrainerState
 
 EXACT = {"epsilon": 1e-7, "delta": 0.0}

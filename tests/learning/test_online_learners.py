@@ -12,9 +12,12 @@ from convex import Logistic, order_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.learning.adamw import AdamW
-from tagweave.learning.mistake_driven import AROW, AveragedPerceptron, PassiveAggressive
-from tagweave.learning.online import SGD, AdaGrad
+from tagweave.learning.learners.adagrad import AdaGrad
+from tagweave.learning.learners.adamw import AdamW
+from tagweave.learning.learners.arow import AROW
+from tagweave.learning.learners.pa import PassiveAggressive
+from tagweave.learning.learners.perceptron import AveragedPerceptron
+from tagweave.learning.learners.sgd import SGD
 from tagweave.learning.trainer import UNWATCHED, Trainer
 
 SEED, BATCH, PASSES = st.integers(0, 500), st.integers(1, 40), st.integers(1, 4)

@@ -10,9 +10,10 @@ import pytest
 from convex import Logistic
 
 from tagweave.errors import PlanError
+from tagweave.learning.learners.adagrad import AdaGrad
+from tagweave.learning.learners.perceptron import AveragedPerceptron
+from tagweave.learning.learners.sgd import SGD
 from tagweave.learning.loop import load_checkpoint, save_checkpoint, train
-from tagweave.learning.mistake_driven import AveragedPerceptron
-from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.run import Run, Schedule
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch

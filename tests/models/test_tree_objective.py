@@ -15,10 +15,11 @@ from forests import tables
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
-from tagweave.learning.full_batch import LBFGS
+from tagweave.learning.learners.adagrad import AdaGrad
+from tagweave.learning.learners.lbfgs import LBFGS
+from tagweave.learning.learners.perceptron import AveragedPerceptron
+from tagweave.learning.learners.sgd import SGD
 from tagweave.learning.loop import train
-from tagweave.learning.mistake_driven import AveragedPerceptron
-from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.batches import batch_bounds

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tagweave.corpus.formats import columns
-from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.formats import FORMATS, columns
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, StreamError

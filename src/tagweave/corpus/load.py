@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, written
+from tagweave.corpus.formats import chosen_format, foreign, formats, recognise
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.formats.format import Format, ModelLabels
-from tagweave.corpus.formats.registry import chosen_format, foreign, formats, recognise
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 

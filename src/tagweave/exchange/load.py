@@ -19,9 +19,8 @@ from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.characters import printable
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import LONGEST, digest, opened
-from tagweave.corpus.formats import columns
+from tagweave.corpus.formats import columns, format_of_name
 from tagweave.corpus.formats.format import ModelLabels
-from tagweave.corpus.formats.registry import format_of_name
 from tagweave.corpus.load import Argument, CorpusStream, parse_argument
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, ExchangeError, shortened

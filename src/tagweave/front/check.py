@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
-from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.formats import chosen_format
 from tagweave.corpus.sentence import Candidates
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.display.markup import distinct, element, heat, joined, page, picture, share, word

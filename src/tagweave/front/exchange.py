@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written, written_bytes
-from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.formats import chosen_format
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.exports import NAMES, TOKEN_TOOLS, documents_of, known_layers
 from tagweave.exchange.exports import tool as named

@@ -13,10 +13,9 @@ from tagweave.corpus import gazetteer, load
 from tagweave.corpus.characters import split_blanks
 from tagweave.corpus.corpus import Corpus, Unit
 from tagweave.corpus.files import STANDARD_STREAM, read_blocks, read_lines, written
-from tagweave.corpus.formats import columns, kytea
+from tagweave.corpus.formats import chosen_format, columns, kytea
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.formats.kytea import TAG as TAGS
-from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.gazetteer import Gazetteer
 from tagweave.corpus.sentence import Sentence, kind_of, lines_of
 from tagweave.errors import CorpusError

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, first_lines, read_blocks, written
-from tagweave.corpus.formats import plain, tagged
+from tagweave.corpus.formats import chosen_format, plain, recognise, tagged
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
-from tagweave.corpus.formats.registry import chosen_format, recognise
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import StreamError

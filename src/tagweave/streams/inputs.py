@@ -11,9 +11,8 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, first_lines, is_awaited, read_lines, written
-from tagweave.corpus.formats import conllu, plain
+from tagweave.corpus.formats import chosen_format, conllu, plain
 from tagweave.corpus.formats.format import ModelLabels
-from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import comment_value, parse_argument, with_covered
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.word_boundaries import runs

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from tagweave.corpus.candidates import format_candidates, with_probabilities
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import conllu, tagged
+from tagweave.corpus.formats import chosen_format, conllu, tagged
 from tagweave.corpus.formats.format import ModelLabels
-from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import COVERED, key_and_value, parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import StreamError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
-from tagweave.corpus.formats import conllu
-from tagweave.corpus.formats.registry import FORMATS, chosen_format
+from tagweave.corpus.formats import FORMATS, chosen_format, conllu
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import StreamError
 from tagweave.streams.inputs import flushing

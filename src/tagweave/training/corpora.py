@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus import gazetteer
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, digest
+from tagweave.corpus.formats import layer_names
 from tagweave.corpus.formats.conllu import HEAD
-from tagweave.corpus.formats.registry import layer_names
 from tagweave.errors import CorpusError, PlanError
 from tagweave.exchange.load import SourceFile
 from tagweave.features.arc_templates import of_fit_length

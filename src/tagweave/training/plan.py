@@ -21,7 +21,7 @@ from tagweave.corpus.corpus import Corpus, Covers, covers_of
 from tagweave.corpus.files import digest, short_name, whole_file
 from tagweave.corpus.sentence import kind_of
 from tagweave.errors import PlanError
-from tagweave.learning import LEARNERS
+from tagweave.learning import learners
 from tagweave.options import SEED, THREADS, Validated, declared, described, option
 from tagweave.structures import CHAIN, TREE
 
@@ -252,7 +252,7 @@ class Plan(Validated):
         "Parsers: arcs may cross, in training as in use. By default trees whose arcs cross are made projective.",
         structure=TREE,
     )
-    learner: str = option("adagrad", f"{', '.join(LEARNERS)}.", "NAME", panel="Learning", flag=True)
+    learner: str = option(learners.USUAL, f"{', '.join(learners.NAMES)}.", "NAME", panel="Learning", flag=True)
     settings: Mapping[str, int | float] = option(dict, "Settings of the learner by name.")
     precision: Literal["float32", "float64"] = option("float32", "The precision of weights and sums.")
     method: str | None = option(

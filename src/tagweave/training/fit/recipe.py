@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from importlib import import_module
 from typing import Any, get_type_hints
 
 import numpy as np
 
-from tagweave import learning
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import PlanError, as_plan_error
 from tagweave.features.arc_templates import ArcTemplates
@@ -18,6 +16,7 @@ from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.templates import PRESETS, USUAL, Templates
 from tagweave.labels import SPANS
 from tagweave.labels.sets import Reading
+from tagweave.learning.learners import learner_classes
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import Trainer
 from tagweave.options import value_of
@@ -26,10 +25,7 @@ from tagweave.structures.terms import LabelShare
 from tagweave.training.fit.task import TASKS, Task
 from tagweave.training.plan import ResolvedPlan
 
-LEARNERS: dict[str, type[Any]] = {
-    name: getattr(import_module(f"tagweave.learning.{module}"), learner)
-    for name, (module, learner) in ((name, place.split(".")) for name, place in learning.LEARNERS.items())
-}
+LEARNERS = learner_classes()
 """The learners by name; the keyword arguments of each are its settings."""
 
 

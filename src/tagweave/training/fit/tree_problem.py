@@ -37,8 +37,8 @@ from tagweave.features.arc_templates import (
 from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.kernels.projective import has_cycle, is_projective, projectivise
 from tagweave.labels.sets import Reading
+from tagweave.learning.learners.adagrad import AdaGrad
 from tagweave.learning.loop import FitOutcome, train
-from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.arc_scorer import ArcFeatures, ArcLabels, LabelObjective, arc_rows
 from tagweave.models.memory import check_labels

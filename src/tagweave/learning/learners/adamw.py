@@ -126,3 +126,6 @@ def _parts(first: int, last: int, parts: int) -> list[tuple[int, int]]:
     """Cut first .. last - 1 into parts of like size."""
     bounds = np.linspace(first, last, min(parts, last - first) + 1).astype(int).tolist()
     return list(pairwise(bounds))
+
+
+LEARNER = AdamW

@@ -215,3 +215,6 @@ def _share(objective: Objective, work: Callable[[int, int], Any]) -> list[Any]:
     bounds = np.linspace(0, objective.size, objective.threads + 1).astype(int).tolist()
     with ThreadPoolExecutor(objective.threads) as pool:
         return list(pool.map(work, bounds[:-1], bounds[1:]))
+
+
+LEARNER = LBFGS
