@@ -32,8 +32,6 @@ RATIO, UNKNOWN = "the ratio of `--dev` alone", "what is not marked is unknown"
 WAYS: dict[str, dict[str, Any]] = {
     "believed: what is not marked is O": {"span_confidence": 1.0},
     "`--set span_confidence=0.9`": {"span_confidence": 0.9},
-    "`--set span_confidence=0.7`": {"span_confidence": 0.7},
-    "`--set outside_confidence=0.7`": {"outside_confidence": 0.7},
     RATIO: {},
     UNKNOWN: {},
     "the default": {},
@@ -91,14 +89,16 @@ def as_corpora(noisy: Corpus, chance: random.Random, folder: Path) -> dict[str, 
 
 
 def runs(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, Any], Corpus | None]]:
-    """Yield each way, the arguments of its training, and the clean sentences that judge it beside the test set."""
+    """Yield each way, the arguments of its training, and the clean sentences, if any are left, that judge it beside the
+    test set."""
     noisy, clean, whole = (read(f"{each}.txt") for each in ("noise_llm.train", "clean.train", "clean.dev"))
     chance = random.Random(seed)
     corpora = as_corpora(noisy, chance, folder)
     numbers = {*chance.sample(range(len(whole)), count)}
     checked = whole.with_sentences(each for at, each in enumerate(whole) if at in numbers)
     rest = whole.with_sentences(each for at, each in enumerate(whole) if at not in numbers)
-    dev, judge = checked if count else None, rest if len(rest) else whole
+    dev = checked if count else None
+    judge = rest if len(rest) else None  # checked sentences may become training text
     for way, options in WAYS.items():
         own = {"entity_ratio": ratio_of(dev)} if dev and way in (RATIO, UNKNOWN) else {}
         if dev or way not in (RATIO, UNKNOWN):
@@ -108,10 +108,9 @@ def runs(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, A
     yield CLEAN, {"target": clean, "dev": dev}, judge
     if dev:
         tw.save(dev, str(folder / "checked.col"))
-        own_judge = rest if len(rest) else None
-        yield ALONE, {"target": dev}, own_judge
+        yield ALONE, {"target": dev}, judge
         files = {"target": f"checked={folder / 'checked.col'}", "sources": f"llm={folder / 'answers.jsonl'}"}
-        yield GUIDELINES, files, own_judge
+        yield GUIDELINES, files, judge
 
 
 def read(name: str) -> Corpus:
@@ -142,7 +141,12 @@ def measured(name: str, seeds: int) -> Scores:
 def page(found: dict[str, Scores], command: str, seeds: int) -> list[str]:
     """Return the lines of the page."""
     ways = list(dict.fromkeys(way for each in found.values() for way in each))
-    cells = {way: [_mean(each, way, part) for each in found.values() for part in ("dev", "test")] for way in ways}
+    columns = [
+        (name, part)
+        for name, scores in found.items()
+        for part in ("dev", "test")
+        if any(of_way[part] for of_way in scores.values())
+    ]
     return [
         "# Answers of a language model",
         "",
@@ -158,12 +162,12 @@ def page(found: dict[str, Scores], command: str, seeds: int) -> list[str]:
         f" {100 * CUT:.0f} % of the lines are cut off.",
         f"F of exact spans in percent, the mean of {seeds} seeds, which draw these mistakes, the checked sentences and",
         "the order of training. The columns *dev* are the clean development sentences that are not among the checked"
-        " ones,",
-        "or all of them where all are checked; *test* is the clean test set.",
+        " ones;",
+        "*test* is the clean test set.",
         "",
-        f"| trained on the answers | {' | '.join(f'{name}: {part}' for name in found for part in ('dev', 'test'))} |",
-        "|---|" + "---|" * 2 * len(found),
-        *(f"| {way} | {' | '.join(row)} |" for way, row in cells.items()),
+        f"| trained on the answers | {' | '.join(f'{name}: {part}' for name, part in columns)} |",
+        "|---|" + "---|" * len(columns),
+        *(f"| {way} | {' | '.join(_mean(found[name], way, part) for name, part in columns)} |" for way in ways),
         "",
     ]
 

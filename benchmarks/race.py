@@ -37,9 +37,6 @@ PAIRS = {
     "300 sentences of Zhuxian, People's Daily: tags": Pair(
         "zh/zx/train.txt", 300, "zh/pd199801/train.txt", "zh/zx/dev.txt", "zh/zx/test.txt", "tag"
     ),
-    "1,000 sentences of UD Chinese (XPOS), Zhuxian: tags": Pair(
-        "zh/udc/train.conllu#xpos", 1000, "zh/zx/train.txt", "zh/udc/dev.conllu#xpos", "zh/udc/test.conllu#xpos", "tag"
-    ),
     "800 sentences of WSJ, EWT (XPOS): tags": Pair(
         "en/wsj/train.txt", 800, "en/ewt/train.conllu#xpos", "en/wsj/dev.txt", "en/wsj/test.txt", "tag"
     ),

@@ -6,10 +6,13 @@ import argparse
 import hashlib
 import inspect
 import json
+import os
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -100,17 +103,17 @@ class Study:
         """The command that writes the page."""
         return f"python -m reproductions {self.page}"
 
-    def run(self, quick: bool, folder: Path) -> Run:
-        """Train all methods, unless their results are in a folder; seeds are the outer loop.
+    def run(self, quick: bool, folder: Path, seeds: Sequence[int]) -> Run:
+        """Train all methods with these seeds, unless their results are in a folder; seeds are the outer loop.
 
         Raises:
             CorpusError: corpora that do not suit a training.
             OSError: a file cannot be read or written.
             KeyboardInterrupt: the user stopped a training.
         """
-        settings, seeds = self.settings(quick), 1 if quick else self.seeds
-        run = Run(settings, seeds, 100 if quick else TRIALS, {})
-        for seed, setting in product(range(seeds), settings):
+        settings = self.settings(quick)
+        run = Run(settings, len(seeds), 100 if quick else TRIALS, {})
+        for seed, setting in product(seeds, settings):
             for method in setting.methods:
                 print(f"{setting.name}, {method}, seed {seed}", file=sys.stderr, flush=True)
                 name = f"{self.page} {setting.name} {method} {seed}{' quick' * quick}"
@@ -161,6 +164,20 @@ class Study:
             settings.append({**told, "methods": methods, "findings": own_findings})
         return {"settings": settings}
 
+    def _train_seeds(self, seeds: Sequence[int], words: Sequence[str]) -> None:
+        """Train each seed in a process of its own, as many at a time as there are processors; results are kept.
+
+        Raises:
+            CalledProcessError: a process failed.
+        """
+
+        def train(seed: int) -> None:
+            command = [sys.executable, "-m", "reproductions", self.page, *words, "--seed", str(seed)]
+            subprocess.run(command, cwd=ROOT, check=True)
+
+        with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:
+            list(pool.map(train, seeds))
+
     def main(self, words: Sequence[str]) -> None:
         """Run the command: train, write the page and its plots, and print where it is."""
         parser = argparse.ArgumentParser(prog=self.command, description=f"Write the page {self.page}.")
@@ -172,9 +189,16 @@ class Study:
             default=ROOT / "build" / "results",
             help="folder of finished trainings (build/results)",
         )
+        parser.add_argument("--seed", type=int, help="train with this seed alone, and write no page")
         options = parser.parse_args(words)
+        if options.seed is not None:
+            self.run(options.quick, options.cache, [options.seed])
+            return
         out: Path = options.out or (ROOT / "build" / "quick" if options.quick else RESULTS)
-        run = self.run(options.quick, options.cache)
+        seeds = range(1 if options.quick else self.seeds)
+        if len(seeds) > 1:
+            self._train_seeds(seeds, words)
+        run = self.run(options.quick, options.cache, seeds)
         numbers = {
             "command": self.command,
             "seeds": run.seeds,
