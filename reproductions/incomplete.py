@@ -111,14 +111,14 @@ def train(data: Data, method: str, seed: int) -> Result:
     """
     try:
         corpus = _treated(data, method, seed)
+        if method == POINTWISE:
+            templates, learner = PRESETS["li-2015"].texts, {"batch": 16, "initial": 1e-8, "seed": seed}
+            model = pointwise([corpus], data.parts.dev, "tag", templates, learner, data.schedule)
+        else:
+            model = _trained(data, corpus, seed)
     except CorpusError:
         counts = {name: [[0, len(each)] for each in gold] for name, gold in _golds(data).items()}
         return {"counts": counts, "sentences": 0}
-    if method == POINTWISE:
-        templates, learner = PRESETS["li-2015"].texts, {"batch": 16, "initial": 1e-8, "seed": seed}
-        model = pointwise([corpus], data.parts.dev, "tag", templates, learner, data.schedule)
-    else:
-        model = _trained(data, corpus, seed)
     return {"counts": {name: counts_of(gold, model) for name, gold in _golds(data).items()}, "sentences": len(corpus)}
 
 
@@ -130,7 +130,7 @@ def _treated(data: Data, method: str, seed: int) -> Corpus:
     """Return the training corpus of a method.
 
     Raises:
-        CorpusError: no sentence is complete.
+        CorpusError: no sentence is complete, or all that are have the same label.
     """
     corpus = data.train
     if method == ITSELF:
