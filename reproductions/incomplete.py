@@ -19,9 +19,9 @@ from tagweave.errors import CorpusError
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Schedule
 
-MARGINAL, POINTWISE, DISCARD, ARGMAX, ITSELF = "marginal", "pointwise", "discard", "argmax", "argmax of marginal"
+MARGINAL, POINTWISE, DISCARD, ITSELF = "marginal", "pointwise", "discard", "argmax of marginal"
 RANDOM, FIRST, FIRST_BY_NAME, FREQUENT = "random", "first", "first, by name", "frequent"
-PARTIAL = (MARGINAL, ARGMAX, POINTWISE, DISCARD, ITSELF)
+PARTIAL = (MARGINAL, POINTWISE, DISCARD, ITSELF)
 AMBIGUOUS = (MARGINAL, RANDOM, FIRST, FREQUENT, DISCARD, FIRST_BY_NAME)
 
 
@@ -136,14 +136,12 @@ def _treated(data: Data, method: str, seed: int) -> Corpus:
     if method == ITSELF:
         completed: Corpus = _trained(data, corpus, seed).complete(corpus)
         return completed
-    if method in (DISCARD, ARGMAX):
+    if method == DISCARD:
         whole = corpus.with_sentences(
             each for each in corpus if all(own and len(own) == 1 for own in each.layers["tag"])
         )
         if not len(whole):
             raise CorpusError("no sentence whose annotation is complete", "some, to discard the others", corpus.path)
-        if method == ARGMAX:
-            whole = _trained(data, whole, seed).complete(corpus)
         return whole
     if method in (MARGINAL, POINTWISE):
         return corpus
@@ -187,8 +185,8 @@ def lines(numbers: Numbers) -> Iterator[str]:
     yield (
         "- `marginal` is what `train` does: it sums over all labels that the annotation allows, and where few positions"
         " have one label begins at the weights of `pointwise`. `pointwise` ignores unknown positions, and no label"
-        " depends on its neighbours. `discard` keeps complete sentences, `argmax` has the others completed by a model"
-        " of these, `argmax of marginal` by that of `marginal`. The others choose one of the candidates: at random, the"
+        " depends on its neighbours. `discard` keeps complete sentences; in `argmax of marginal`, the model of"
+        " `marginal` completes the others. The others choose one of the candidates: at random, the"
         " first one, or the tag that is most frequent at unambiguous words."
     )
     yield (
