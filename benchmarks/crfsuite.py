@@ -76,7 +76,9 @@ def learned(train: Any, test: Any, limits: dict[str, int]) -> dict[str, dict[str
             crf = make(algorithm=algorithm, max_iterations=limit).fit(*train)
             seconds = time.perf_counter() - begin
             f, accuracy = scores(test[1], crf.predict(test[0]).tolist())
-            row = {"f": f, "accuracy": accuracy, "seconds": seconds, "iterations": len(crf.training_log_.iterations)}
+            log = crf.training_log_  # of sklearn-crfsuite an object, of tagweave a list
+            iterations = len(getattr(log, "iterations", log))
+            row = {"f": f, "accuracy": accuracy, "seconds": seconds, "iterations": iterations}
             found.setdefault(algorithm, {})[program] = row
             print(f"{algorithm}, {program}: {row}", flush=True)
     return found

@@ -365,7 +365,7 @@ def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupt
         ("--sample 5", "found 1 numbers as sample, expected 2, one for each corpus"),
         ("--sample 5,0", "found --sample 0, expected a whole number from 1 or all"),
         ("--sample 5,-", "found --sample -, expected a whole number from 1 or all"),
-        ("--sample 5,5 --learner lbfgs", "found --sample with the learner lbfgs, expected one of adagrad, sgd,"),
+        ("--sample 5,5 --learner lbfgs", "found --sample with the learner lbfgs, expected one of adagrad, adamw,"),
         ("--sample 5,5 --method stacked", "found --sample with the method stacked, expected single or coupled or"),
         ("--incomplete posterior", "found --incomplete with the method coupled, expected single"),
         ("--mapping ctb-pd --method merged", "found --mapping with the method merged, expected coupled"),

@@ -11,7 +11,7 @@ from tagged import Impatient
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.learning import online
+from tagweave.learning.learners import adagrad
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.tree import TreeModel
 from tagweave.training.cascades.guided import fit_guided
@@ -97,7 +97,7 @@ def test_stopped_while_relations_are_learnt(tmp_path: Path, monkeypatch: pytest.
     recipe = recipe_of("perceptron")
     whole = fit([FULL], recipe, run=Run(Schedule(ITERATIONS)))
     schedule, steps = Schedule(ITERATIONS, checkpoint=tmp_path / "state", identity="run"), []
-    step = online.AdaGrad.step  # of relations alone: the heads are the perceptron's
+    step = adagrad.AdaGrad.step  # of relations alone: the heads are the perceptron's
 
     def stopping(*arguments: object) -> None:
         steps.append(1)
@@ -105,7 +105,7 @@ def test_stopped_while_relations_are_learnt(tmp_path: Path, monkeypatch: pytest.
             raise KeyboardInterrupt
         step(*arguments)
 
-    monkeypatch.setattr(online.AdaGrad, "step", stopping)
+    monkeypatch.setattr(adagrad.AdaGrad, "step", stopping)
     stopped = fit([FULL], recipe, run=Run(schedule))
     monkeypatch.undo()
     assert len(steps) == 3
@@ -120,7 +120,7 @@ def test_stopped_before_anything_is_learnt(monkeypatch: pytest.MonkeyPatch) -> N
     def stopping(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(online.AdaGrad, "step", stopping)
+    monkeypatch.setattr(adagrad.AdaGrad, "step", stopping)
     stopped = fit([FULL], recipe_of("adagrad"), run=Run(Schedule(2)))
     assert (stopped.outcome.iterations, stopped.outcome.interrupted) == (0, True)
     assert stopped.model.labels is None
