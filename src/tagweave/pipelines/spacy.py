@@ -214,6 +214,8 @@ class SegmenterTokenizer(PipelinePart):
                 yield self._doc(text, [word for line_words in islice(words, len(lines_of_text)) for word in line_words])
 
     def _doc(self, text: str, words: list[str]) -> Any:
+        if "".join(words) == text:  # nearly always without blanks between words
+            return Doc(self.vocab, words=words, spaces=[False] * len(words))
         forms: list[str] = []
         spaces: list[bool] = []
         at = 0
