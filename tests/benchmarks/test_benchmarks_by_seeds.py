@@ -1,7 +1,9 @@
-"""Benchmarks without a `--quick`, on a dozen sentences: each trains all its ways and makes its page."""
+"""Benchmarks make their pages: on a dozen sentences, or with `--quick` on real corpora."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -52,6 +54,14 @@ def test_a_benchmark_makes_its_page(
     module.main([*words, "--seeds", "1"])
     page = capsys.readouterr().out
     assert page.startswith("# ") and "| --- |" in page.replace("|---", "| --- ") and "nan" not in page
+
+
+@pytest.mark.parametrize("name", ["serve", "spacy_pipeline", "speed", "torch_exactness"])
+def test_a_quick_run(name: str, real_corpora: Path) -> None:
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--quick"]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "# " in done.stdout
 
 
 def write(path: Path, content: str) -> None:
