@@ -28,6 +28,7 @@ _STOPPED = regex.compile(r".*\w{2}\.")
 _WITHOUT_BLANKS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 _JOINED = regex.compile(r"\w+([\-‐/&'’])\w+")
 _CLITIC = regex.compile(r"['’]\p{L}{1,3}|\p{L}{1,4}['’]|n['’]t", regex.IGNORECASE)
+_APOSTROPHES = "'’"
 _LONGEST = 24  # letters of a word in such a script
 _LEAST = 3  # times that a clitic is seen
 _TENTH = 0.1
@@ -79,8 +80,9 @@ class Tokenization:
             return cls("blanks", of_segmenter=True)
         if glued > alone:
             return cls("blanks")
-        usual = "'’"  # at which words are not cut anyway
-        kept = "".join(sorted(sign for sign, count in joined.items() if sign not in usual and count > signs[sign]))
+        kept = "".join(  # at apostrophes words are not cut anyway
+            sorted(sign for sign, count in joined.items() if sign not in _APOSTROPHES and count > signs[sign])
+        )
         return cls(
             "words", VERSION, kept, tuple(sorted(clitic for clitic, count in clitics.items() if count >= _LEAST))
         )
@@ -108,9 +110,9 @@ class Tokenization:
             content = f"text without blanks, {uncut[:12]}..."
             raise ExchangeError(f"found {content}, expected words, as the text of the model was cut by a segmenter")
         tokens = tokenizer(self.tokens)(line)
-        if self.joined:
+        if any(sign in line for sign in self.joined):
             tokens = self._join(line, tokens)
-        return self._split(line, tokens) if self.clitics else tokens
+        return self._split(line, tokens) if self.clitics and any(sign in line for sign in _APOSTROPHES) else tokens
 
     def uncut(self, line: str) -> str:
         """Return the first text in a line that a segmenter should have cut for the model, or ""."""
@@ -143,14 +145,15 @@ class Tokenization:
 
     def _split(self, line: str, tokens: list[Offsets]) -> list[Offsets]:
         """Cut clitics off, the longest first."""
-        before = tuple(clitic for clitic in self.clitics if clitic[-1] in "'’")
-        after = tuple(clitic for clitic in self.clitics if clitic[-1] not in "'’")
+        before = tuple(clitic for clitic in self.clitics if clitic[-1] in _APOSTROPHES)
+        after = tuple(clitic for clitic in self.clitics if clitic[-1] not in _APOSTROPHES)
         made: list[Offsets] = []
         for start, stop in tokens:
-            form = line[start:stop].lower()
-            if "'" not in form and "’" not in form:
+            form = line[start:stop]
+            if not any(sign in form for sign in _APOSTROPHES):
                 made.append((start, stop))
                 continue
+            form = form.lower()
             first = max(
                 (len(clitic) for clitic in before if form.startswith(clitic) and len(clitic) < len(form)), default=0
             )
