@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from types import SimpleNamespace
 from typing import Any
 
@@ -219,3 +220,17 @@ def test_adamw_warms_up_and_corrects_its_averages() -> None:
             learner._update(objective, state, np.array([2.0]), (0, 1), number, updates)
             assert before - state.weights[0] == pytest.approx(rate, rel=1e-6)
             before = float(state.weights[0])
+
+
+def test_defaults_are_those_that_were_chosen_on_development_data() -> None:
+    """The pages of docs are made from the program, so nothing else would notice another default."""
+    chosen = {
+        AdaGrad: (0.2, 4, 0, 2, 0.1),
+        AdamW: (5e-5, 20.0, 0.9, 0.1, 16, 1, 0.01, 0.5, 1.0, 0),
+        AROW: (1.0, 1.0, 0.0, 0),
+        PassiveAggressive: (1, 1.0, True, True, 0.0, 0),
+        AveragedPerceptron: (1, 0, 0.0),
+        SGD: (1.0, None, 8, 0, 0.1, 2.0, 1000),
+    }
+    for learner, defaults in chosen.items():
+        assert astuple(learner()) == defaults, learner
