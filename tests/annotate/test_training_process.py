@@ -81,7 +81,7 @@ if __name__ == "__main__":
     assert take(tmp_path) is None
     os.kill(child, signal.SIGCONT)
     until(lambda: not is_there(child))
-    assert take(tmp_path) is not None
+    until(lambda: take(tmp_path) is not None)  # the last of its threads may end after the first
 
 
 def test_after_one_that_fails_the_next_follows_as_many_judgements(
