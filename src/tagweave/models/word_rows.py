@@ -93,6 +93,8 @@ class WordRows:
         tags = sum(len(view.names) for view, _ in parameters.weighted)
         self._most = int(_BYTES // (weights.itemsize * (self._high - self._low + 1) * tags))
         self._columns = sorted({term.column for family in self._joint.families for term in family.terms})
+        self._terms = term_numbers(self._joint.families, self._columns, lambda column: int(column == "final"))
+        self._starts = np.arange(len(self._columns) + 1, dtype=np.int64) * self._most
         self._met, self._lock = 0, Lock()
         self._views: list[RowEmission] = []
 
@@ -119,10 +121,8 @@ class WordRows:
             if ids is None:
                 return None
             ptr = pointers(np.fromiter(map(len, sentences), np.int64, len(sentences)))
-            terms = term_numbers(self._joint.families, self._columns, lambda column: int(column == "final"))
-            starts = np.arange(len(self._columns) + 1, dtype=np.int64) * self._most
             sources, codes = np.stack([ids, final_forms(ids, ptr)]), self._codes.reshape(-1)
-            grams = hashed_grams(sources, ptr, codes, starts, terms, self._joint, self._encoder.index)
+            grams = hashed_grams(sources, ptr, codes, self._starts, self._terms, self._joint, self._encoder.index)
             views = self._views
         encoded = Encoded(
             evidence=Evidence.unknown(ptr, np.array([sentence.weight for sentence in sentences], np.float64)),
