@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tagweave.corpus import files
 from tagweave.corpus.files import first_lines, in_blocks, is_awaited, read_blocks, read_lines, written
 from tagweave.errors import CorpusError
-from tagweave.features.word_vectors import WordVectors
+from tagweave.features.vector_files import read_vectors
 
 
 def lines_of(tmp_path, content, name="x.txt"):
@@ -134,7 +134,7 @@ def test_a_line_without_end_is_refused_where_it_begins_to_be_too_long(tmp_path, 
     assert peak < 60_000_000
 
 
-@pytest.mark.parametrize("reader", [read_lines, read_blocks, WordVectors.of_file])
+@pytest.mark.parametrize("reader", [read_lines, read_blocks, read_vectors])
 def test_gzip_data_that_become_far_more_are_refused(tmp_path, monkeypatch, reader):
     monkeypatch.setattr(files, "_UNPACKED", 1 << 20)
     path = tmp_path / "x.gz"

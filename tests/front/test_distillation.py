@@ -178,6 +178,6 @@ def test_teachers_that_do_not_fit_are_refused(teacher: Model) -> None:
 
 
 def test_what_the_teachers_determine_is_no_option(teacher: Model) -> None:
-    for name, value in {"task": "tag", "method": "single", "encoder": "x", "weights": "observed"}.items():
+    for name, value in {"task": "tag", "method": "single", "pooling": "last", "weights": "observed"}.items():
         with pytest.raises(TypeError, match=f"no option '{name}'"):
             tw.distill(teacher, bare(2, 0), tell=silent, **{name: value})

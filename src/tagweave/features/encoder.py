@@ -34,6 +34,7 @@ from tagweave.features.subwords import ARRAYS as SUBWORDS
 from tagweave.features.subwords import Subwords
 from tagweave.features.templates import MOST_TEMPLATES, Family, Reach, Templates, seed_of
 from tagweave.features.word_vectors import ARRAYS as VECTORS
+from tagweave.features.word_vectors import WordVectors
 from tagweave.kernels import hashing
 from tagweave.labels.space import LabelSpace
 
@@ -41,6 +42,8 @@ _CHUNK = 1 << 18  # codes between checks of the table's size
 _FARTHEST = 512  # longest probe accepted in a table at most half full; with 10 million codes the longest is 90
 Codes = NDArray[np.uint64]
 _BLOCK = 4096  # sentences hashed at a time, so that all codes (8 bytes) are never in memory along with ids (4 bytes)
+INDEX = "index.codes"
+"""The array of a model with the codes of its features."""
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
 
@@ -57,6 +60,7 @@ class Encoder(ABC):
     schema: ClassVar[type[EncoderDescription]] = EncoderDescription  # of `to_json`
     has_values: bool = False  # whether features are multiplied with values, not only present or absent
 
+    of_documents: bool = False  # whether features look at the whole document, so that it has to be in one batch
     subwords: Subwords | None = None  # the pieces that a network reads beside features
     segmenter: Any = None  # the chain model of characters that cuts text into the words that are labelled
 
@@ -214,7 +218,8 @@ class TemplateEncoder(Encoder):
         self.templates, self.lookups = templates, lookups
         self.lexicon, self.gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
         templates.check_lookups(bool(self.lexicon.words), len(lookups.gazetteer) > 0, len(lookups.clusters) > 0)
-        self.subwords, self.has_values = lookups.subwords, lookups.subwords is not None
+        self.subwords = lookups.subwords
+        self.has_values = lookups.subwords is not None or lookups.vectors is not None
         self.index = FeatureIndex() if index is None else index
         self.reach = Reach.of(templates.families)
 
@@ -226,14 +231,14 @@ class TemplateEncoder(Encoder):
         """Return the features of sentences, without evidence: every token allows every label. Uses one thread."""
         tokens = self._tokens(sentences)
         grams = self._grams(tokens, self.index)
-        type_ptr, features = self._type_features(tokens, self.index)
+        type_ptr, features, values = self._type_features(tokens, self.index)
         weights = np.array([sentence.weight for sentence in sentences], np.float64)
         encoded = Encoded(
             evidence=Evidence.unknown(tokens.sentence_ptr, weights),
             word_types=tokens.ids[0],
             type_ptr=type_ptr,
             type_features=features,
-            type_values=np.zeros(0),
+            type_values=values,
             grams=grams,
             lead=self.reach.lead,
             low=self.reach.low,
@@ -254,15 +259,17 @@ class TemplateEncoder(Encoder):
         self._grams(tokens, grams)
         self._type_features(tokens, of_types)
 
-    def _type_features(self, tokens: _Tokens, index: FeatureIndex) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Pointers int64[V + 1] and the features of every word type."""
-        ptr, codes = self.inside(tokens.columns)
+    def _type_features(
+        self, tokens: _Tokens, index: FeatureIndex
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """Pointers int64[V + 1], the features of every word type and, with vectors, their values."""
+        ptr, codes, values = self.of_forms(tokens.forms, tokens.columns)
         features = index.ids(codes)
         if not index.frozen:
             # the index counted the features of a form once, but they occur at each of its tokens
             times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
             index.count(features, np.repeat(times - 1, np.diff(ptr)))
-        return ptr, features
+        return ptr, features, values
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         new = self.index.freeze(minimum_count)
@@ -316,8 +323,17 @@ class TemplateEncoder(Encoder):
             return self.gazetteer.codes(column)
         return tokens.columns.scalar(column)
 
+    def of_forms(
+        self, forms: Sequence[str], columns: FormColumns
+    ) -> tuple[NDArray[np.int64], Codes, NDArray[np.float64]]:
+        """Return the codes of all features that depend on the form alone, ptr int64[V + 1] and codes, none 0, and their
+        values; no values without vectors."""
+        ptr, codes = self.inside(columns)
+        vectors = self.lookups.vectors
+        return (ptr, codes, np.zeros(0)) if vectors is None else with_vectors(vectors, forms, ptr, codes)
+
     def inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-        """Return the codes of all features that depend on the form alone: ptr int64[V + 1] and codes, none 0."""
+        """Return the codes of the templates that look at the form alone: ptr int64[V + 1] and codes, none 0."""
         rows, codes = [], []
         for template in self.templates.inside:
             of_row, parts = np.arange(len(columns.length)), list[Codes]()
@@ -341,19 +357,38 @@ class TemplateEncoder(Encoder):
         return {"kind": self.kind, "templates": list(self.templates.texts)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"index.codes": self.index.codes(), **self.lookups.arrays()}
+        return {INDEX: self.index.codes(), **self.lookups.arrays()}
 
     @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
         looked_up = dict.fromkeys((*LOOKED_UP, *SUBWORDS), ArrayRule(BYTES, (None,))) | VECTORS
-        return {"index.codes": GRAMS, **{name: rule for name, rule in looked_up.items() if name in arrays}}
+        return {INDEX: GRAMS, **{name: rule for name, rule in looked_up.items() if name in arrays}}
 
     @classmethod
     def of_parts(
         cls, description: TemplateDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]
     ) -> Self:
-        templates, index = Templates(tuple(description.templates)), FeatureIndex.of_codes(arrays["index.codes"])
+        templates, index = Templates(tuple(description.templates)), FeatureIndex.of_codes(arrays[INDEX])
         return cls(templates, index, Lookups.of_arrays(arrays))
+
+
+def with_vectors(
+    vectors: WordVectors, forms: Sequence[str], ptr: NDArray[np.int64], codes: Codes
+) -> tuple[NDArray[np.int64], Codes, NDArray[np.float64]]:
+    """Return pointers, codes and values of the features of V forms, with the numbers of their vectors in front."""
+    numbers, of_forms = vectors.of_forms(forms)
+    places = ptr[numbers]  # a vector goes before the first feature of its form
+    at = np.repeat(places, vectors.width)
+    sizes = np.zeros(len(forms), np.int64)
+    sizes[numbers] = vectors.width
+    all_codes = np.insert(codes, at, np.tile(vector_codes(vectors.width), len(numbers)))
+    values = np.insert(np.ones(len(codes)), at, of_forms.reshape(-1))
+    return ptr + pointers(sizes), all_codes, values
+
+
+def vector_codes(width: int) -> Codes:
+    """Return the codes of the features that the numbers of a vector are."""
+    return joined_codes(np.uint64(seed_of("vector")), [np.arange(1, width + 1, dtype=np.uint64)])
 
 
 def term_numbers(families: Sequence[Family], names: Sequence[str], source: Callable[[str], int]) -> NDArray[np.int64]:

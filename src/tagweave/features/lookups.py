@@ -21,7 +21,7 @@ from tagweave.corpus.gazetteer import Gazetteer, parse
 from tagweave.features.columns import FormColumns
 from tagweave.features.rules import read_texts, refuse, text_array
 from tagweave.features.subwords import Subwords
-from tagweave.features.word_vectors import encoder_in
+from tagweave.features.word_vectors import WordVectors
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -146,6 +146,7 @@ class Lookups:
     # words and the bit strings of their clusters, for templates over `CLUSTER_COLUMNS`
     clusters: Mapping[str, str] = field(default_factory=dict)
     subwords: Subwords | None = None  # the pieces of words that a network reads beside features; `None`: no network
+    vectors: WordVectors | None = None  # whose numbers are features with values
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Lookups:
@@ -156,7 +157,13 @@ class Lookups:
                 refuse(line, LOOKED_UP[2], "a bit string and words between tabs")
             bits, *members = line.split("\t")
             clusters.update(dict.fromkeys(members, bits))
-        return cls(words=tuple(words), gazetteer=parse(entries), clusters=clusters, subwords=encoder_in(arrays))
+        return cls(
+            words=tuple(words),
+            gazetteer=parse(entries),
+            clusters=clusters,
+            subwords=Subwords.of_arrays(arrays),
+            vectors=WordVectors.of_arrays(arrays),
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model, without those that would be empty."""
@@ -165,8 +172,10 @@ class Lookups:
             clusters.setdefault(bits, [bits]).append(word)
         lines = ["\t".join(clusters[bits]) for bits in sorted(clusters)]
         texts = LexiconColumns(self.words).words, sorted(self.gazetteer.lines()), lines
-        pieces = self.subwords.arrays() if self.subwords else {}
-        return {name: text_array(content) for name, content in zip(LOOKED_UP, texts, strict=True) if content} | pieces
+        arrays = {name: text_array(content) for name, content in zip(LOOKED_UP, texts, strict=True) if content}
+        for part in (self.subwords, self.vectors):
+            arrays |= part.arrays() if part else {}
+        return arrays
 
 
 NOTHING = Lookups()

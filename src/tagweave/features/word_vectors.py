@@ -1,138 +1,115 @@
-"""Word vectors that were trained before, in place of a network: a word has the same vector in every sentence.
+"""Word vectors that were trained before: a word has the same vector in every sentence.
 
-Files are of fastText, GloVe and word2vec, as text: a word and its numbers on each line, and perhaps their sizes on
-the first; or, with the suffix `.bin`, the binary ones of word2vec. A model stores all of them, so that it knows words
-that its corpora do not have.
+The numbers of a token's vector are features with values beside its templates, so every learner and method takes them.
+A model stores the vectors, so it knows words that its corpora do not have. Files: `vector_files`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from mmap import ACCESS_READ, mmap
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.files import read_lines
-from tagweave.errors import CorpusError
-from tagweave.features.rules import BYTES, FLOATS, ArrayRule, read_texts, refuse, text_array
-from tagweave.features.subwords import Subwords
+from tagweave.features.rules import BYTES, ArrayRule, read_texts, refuse, text_array
 
-ARRAYS = {"vectors.words": ArrayRule(BYTES, (None,)), "vectors.table": ArrayRule(FLOATS, (None, None), -1e6, 1e6)}
-_FASTTEXT = (793712314).to_bytes(4, "little")
-"""Begins a model of fastText."""
-_LONGEST_WORD = 10_000
-_CONFIG = json.dumps({"model_type": "static"})
-
-
-def encoder_in(arrays: Mapping[str, NDArray[Any]]) -> Subwords | None:
-    """Return the pieces that the encoder of a model reads; `None` without one."""
-    return WordVectors.of_arrays(arrays) or Subwords.of_arrays(arrays)
+ARRAYS = {
+    "vectors.words": ArrayRule(BYTES, (None,)),
+    "vectors.table": ArrayRule(("float16",), (None, None), -6e4, 6e4),
+    "vectors.lengths": ArrayRule(("int32",), (2,), 0, 20),
+}
+_OFFSET_BASIS, _PRIME, _MODULUS = 2166136261, 16777619, 1 << 32  # of FNV-1a
 
 
 @dataclass(frozen=True, eq=False)
-class WordVectors(Subwords):
-    """A table with a vector for each word: a word is one piece, the number of its row."""
+class WordVectors:
+    """Vectors of words and, as fastText has them, of the n-grams of words.
 
-    words: tuple[str, ...] = field(kw_only=True)
-    table: NDArray[Any] = field(kw_only=True)  # [1 + words, H]; the first row is that of unknown words, 0
+    Attributes:
+        words: the words of the first rows of the table.
+        table: float16[words + buckets, H]. The other rows are of n-grams, by their hash.
+        lengths: how many characters an n-gram has, at least and at most; 0 and 0 without n-grams.
+    """
+
+    words: tuple[str, ...]
+    table: NDArray[np.float16]
+    lengths: tuple[int, int] = (0, 0)
 
     @classmethod
-    def of_file(cls, path: str) -> WordVectors:
-        """Read a file; numbers are scaled to a mean square of 1, as in networks.
-
-        Raises:
-            CorpusError: numbers that are not as many as those before, or a file of another kind.
-            OSError: no such file.
-        """
-        vectors: dict[str, NDArray[np.float32]] = {}
-        for word, vector in (_of_binary if path.endswith(".bin") else _of_text)(path):
-            vectors.setdefault(word, vector)
-        if not vectors:
-            raise CorpusError("no vectors", "a word and its numbers on each line", path)
-        rows = [*vectors.values()]
-        table = np.stack([np.zeros_like(rows[0]), *rows])
-        scale = np.sqrt(np.square(table[1:], dtype=np.float64).mean()) or 1
-        return cls(_CONFIG, "", path, words=tuple(vectors), table=(table / scale).astype(np.float32))
+    def scaled(cls, words: Iterable[str], table: NDArray[Any], lengths: tuple[int, int] = (0, 0)) -> WordVectors:
+        """Return vectors of the mean squared length 1, in float16: what training sees is what the model stores."""
+        known = tuple(words)
+        squares = np.einsum("rh,rh->r", table[: len(known)], table[: len(known)], dtype=np.float64)
+        scale = np.sqrt(squares.mean()) or 1
+        return cls(known, (table / np.float32(scale)).astype(np.float16), lengths)
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> WordVectors | None:
+        """Return the vectors in the arrays of a model, `None` without any."""
         if not all(name in arrays for name in ARRAYS):
             return None
-        words, table = (arrays[name] for name in ARRAYS)
-        vocabulary = tuple(read_texts(words, "vectors.words"))
-        if len(table) != 1 + len(vocabulary) or not table.shape[1]:
-            refuse(table.shape, "vectors.table", f"a row for each of {len(vocabulary)} words, and one more")
-        return cls(_CONFIG, "", words=vocabulary, table=table)
+        texts, table, lengths = (arrays[name] for name in ARRAYS)
+        words = tuple(read_texts(texts, "vectors.words"))
+        shortest, longest = lengths.tolist()
+        buckets = len(table) - len(words)
+        if not table.shape[1] or buckets < 0 or (buckets > 0) != (0 < shortest <= longest):
+            refuse(table.shape, "vectors.table", f"a row for each of {len(words)} words, and n-grams with lengths")
+        return cls(words, table, (shortest, longest))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return dict(zip(ARRAYS, (text_array(self.words), self.table), strict=True))
+        """Return the arrays of a model."""
+        return dict(zip(ARRAYS, (text_array(self.words), self.table, np.array(self.lengths, np.int32)), strict=True))
 
-    @cached_property
-    def frame(self) -> tuple[list[int], list[int]]:
-        return [], []
+    @property
+    def width(self) -> int:
+        return int(self.table.shape[1])
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        return {word: row for row, word in enumerate(self.words, 1)}
+        return {word: row for row, word in enumerate(self.words)}
 
-    def pieces(self, forms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the row of each form, or of it in lower case, as one piece."""
+    def of_forms(self, forms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the numbers of the forms that have a vector, rising, and their vectors float64[n, H].
+
+        A form that is no word has the vector of its lower case, else the mean of its n-grams, else none.
+        """
         rows = self._rows
-        numbers = (rows.get(form) or rows.get(form.lower(), 0) for form in forms)
-        return np.arange(len(forms) + 1), np.fromiter(numbers, np.int32)
+        at = np.fromiter((rows.get(form, rows.get(form.lower(), -1)) for form in forms), np.int64, len(forms))
+        vectors = np.where((at >= 0)[:, None], self.table[at], np.float16(0)).astype(np.float64)
+        has_vector = at >= 0
+        if self.lengths[1]:
+            for number in np.flatnonzero(at < 0).tolist():
+                if grams := list(self._n_grams(forms[number])):
+                    vectors[number] = self.table[grams].mean(axis=0, dtype=np.float64)
+                    has_vector[number] = True
+        numbers = np.flatnonzero(has_vector)
+        return numbers, vectors[numbers]
+
+    def _n_grams(self, word: str) -> Iterator[int]:
+        """Yield the rows of the n-grams of `<word>`, as fastText does (Bojanowski et al. 2017, section 3.2)."""
+        shortest, longest = self.lengths
+        buckets = len(self.table) - len(self.words)
+        framed = f"<{word}>"
+        for start in range(len(framed)):
+            for stop in range(start + shortest, min(start + longest, len(framed)) + 1):
+                if stop - start > 1 or 0 < start < len(framed) - 1:
+                    yield len(self.words) + _hash(framed[start:stop]) % buckets
+
+    def only(self, forms: Iterable[str]) -> WordVectors:
+        """Return the vectors of these forms alone, for a model of a closed domain."""
+        distinct = tuple(dict.fromkeys(forms))
+        numbers, vectors = self.of_forms(distinct)
+        words = tuple(distinct[number] for number in numbers)
+        return replace(self, words=words, table=vectors.astype(np.float16), lengths=(0, 0))
 
 
-def _of_text(path: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Yield the word and the numbers of each line; a first line of two numbers has sizes."""
-    size = 0
-    for number, line in enumerate(read_lines(path), 1):
-        fields = line.rstrip().split(" ")
-        if number == 1:
-            if len(fields) == 2 and all(field.isdigit() for field in fields):
-                size = int(fields[1])
-                continue
-            size = len(fields) - 1
-        try:
-            vector = np.array(fields[-size:], np.float32)
-        except ValueError:
-            vector = np.zeros(0, np.float32)
-        if not 0 < size == len(vector) < len(fields) or not np.isfinite(vector).all():
-            expected = f"a word and {size} numbers, with blanks between them" if size else "a word and its numbers"
-            raise CorpusError(repr(line[:40]), expected, path, number)
-        yield " ".join(fields[:-size]), vector
-
-
-def _of_binary(path: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Yield words and numbers of a binary file: a line of sizes; for each word it, a blank, and float32[H]."""
-    with Path(path).open("rb") as stream:
-        if stream.read(4) == _FASTTEXT:
-            raise CorpusError("a model of fastText", "its vectors as text, the file .vec", path)
-        stream.seek(0)
-        sizes = stream.readline(_LONGEST_WORD).split()
-        if len(sizes) != 2 or not all(size.isdigit() and len(size) < 10 for size in sizes) or not int(sizes[1]):
-            raise CorpusError(repr(sizes)[:40], "how many words there are, and numbers of each", path)
-        count, size = map(int, sizes)
-        with mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
-            at = stream.tell()
-            for number in range(1, count + 1):
-                blank = data.find(b" ", at, at + _LONGEST_WORD)
-                end = blank + 1 + 4 * size
-                if blank < 0 or end > len(data):
-                    raise CorpusError(f"no word {number:,}", f"{count:,} words, {size:,} numbers of each", path)
-                vector = np.frombuffer(data[blank + 1 : end], "<f4")
-                try:
-                    word = data[at:blank].lstrip(b"\n").decode("utf-8")
-                except UnicodeDecodeError:
-                    word = ""
-                if not word or not np.isfinite(vector).all():
-                    raise CorpusError(
-                        f"at word {number:,}: {data[at:blank][:40]!r}", "UTF-8, then finite numbers", path
-                    )
-                yield word, vector
-                at = end
+def _hash(text: str) -> int:
+    """Return the 32 bits of FNV-1a over the bytes of UTF-8, which fastText takes as signed ones."""
+    value = _OFFSET_BASIS
+    for byte in text.encode():
+        signed = byte if byte < 128 else byte | 0xFFFFFF00
+        value = (value ^ signed) * _PRIME % _MODULUS
+    return value

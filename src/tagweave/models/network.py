@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,8 +23,7 @@ from tagweave.errors import PlanError
 from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import ArrayRule, Description, refuse
-from tagweave.features.subwords import EXTRA, POOLING, NetworkError, Reading, Subwords, refusing
-from tagweave.features.word_vectors import WordVectors, encoder_in
+from tagweave.features.subwords import POOLING, NetworkError, Reading, Subwords, refusing
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.linear_scorer import ChainParameters, LinearDescription
@@ -50,21 +48,6 @@ class Module(NamedTuple):
     @property
     def size(self) -> int:
         return sum(int(np.prod(shape)) for shape in self.shapes.values())
-
-
-def lookup_of(table: Floats) -> Module:
-    """Return a network without weights whose states are rows of a table [R, H]."""
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        raise PlanError(f"found no {error.name}, {EXTRA}") from None
-
-    class Lookup(torch.nn.Module):
-        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
-            states = torch.from_numpy(table[input_ids.cpu().numpy()])
-            return SimpleNamespace(last_hidden_state=states.to(attention_mask.device))
-
-    return Module(Lookup(), {}, table.shape[1])
 
 
 @lru_cache(maxsize=4)
@@ -123,15 +106,12 @@ class NetworkParameters(ScorerParameters):
 
     @cached_property
     def module(self) -> Module:
-        vectors = self.subwords
-        if isinstance(vectors, WordVectors):
-            return lookup_of(vectors.table)
         if self.most is not None:
-            return module_of(vectors, self.most)
+            return module_of(self.subwords, self.most)
         try:
-            return module_of(vectors, stored_weights(vectors.folder))
+            return module_of(self.subwords, stored_weights(self.subwords.folder))
         except ValueError as error:
-            raise NetworkError(f"{vectors.folder}: {error}") from None
+            raise NetworkError(f"{self.subwords.folder}: {error}") from None
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
@@ -152,8 +132,6 @@ class NetworkParameters(ScorerParameters):
     def initial(self, dtype: Any) -> Floats:
         """Return 0 for features and labels, and the network's own weights."""
         weights = np.zeros(self.size, dtype)
-        if not self.module.shapes:
-            return weights
         network = pretrained(self.subwords)
         parameters = dict(network.named_parameters())
         for name, array in self._parts(weights).items():
@@ -222,7 +200,7 @@ class NetworkParameters(ScorerParameters):
 
     @classmethod
     def of_parts(cls, description: NetworkDescription, space: LabelSpace, arrays: Arrays) -> NetworkParameters:
-        if (subwords := encoder_in(arrays)) is None:
+        if (subwords := Subwords.of_arrays(arrays)) is None:
             raise ValueError("found a network without its configuration, expected it among the arrays")
         linear = ChainParameters.of_parts(description, space, arrays)
         parameters = cls(linear, subwords, description.pooling, most=len(arrays["weights"]))

@@ -207,6 +207,8 @@ class PairTables:
     def __init__(self, model: ChainModel) -> None:
         if model.task != "segment" or not isinstance(model.encoder, TemplateEncoder):
             raise UnfitModelError(f"found a model of the task {model.task}, expected segment without a guide")
+        if model.encoder.has_values:
+            raise UnfitModelError("found features with values, expected features that are present or absent")
         if not isinstance(model.parameters, ChainParameters):
             raise UnfitModelError(f"found {model.parameters.kind} scores, expected linear ones")
         if not np.isfinite(model.weights).all():

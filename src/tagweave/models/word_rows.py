@@ -44,6 +44,7 @@ class _Features(NamedTuple):
     high: int
     ptr: NDArray[np.int64]
     numbers: NDArray[np.int32]
+    values: NDArray[np.float64] = np.zeros(0)  # empty, or a factor for each
 
 
 class RowEmission(ViewEmission):
@@ -61,9 +62,16 @@ class RowEmission(ViewEmission):
         """Set rows from `first` on to the sums of the weights of the features of so many forms."""
         rows, layout = self._rows[first : first + count], self.layout
         rows[:] = 0
-        for low, high, ptr, features in parts:
+        for low, high, ptr, features, values in parts:
             begin, width = (self._high - high) * self._tags, (high - low + 1) * self._tags
-            weight_vectors.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
+            if len(values):
+                scores = np.empty((count, width), rows.dtype)
+                every = np.arange(count, dtype=np.int32)
+                of_types = ptr, features, values, every
+                weight_vectors.type_scores(self.weights, layout.ptr, layout.cell, *of_types, scores)
+                rows[:, begin : begin + width] += scores
+            else:
+                weight_vectors.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
 
     def with_table(self, encoded: Encoded) -> RowEmission:
         return self  # rows serve as one
@@ -159,11 +167,12 @@ class WordRows:
         if first + count > self._most:
             return None
         if count:
-            new = FormColumns(list(islice(reversed(self._numbers), count))[::-1], self._encoder.lookups.clusters)
+            forms = list(islice(reversed(self._numbers), count))[::-1]
+            new = FormColumns(forms, self._encoder.lookups.clusters)
             for codes, column in zip(self._codes, self._columns, strict=True):
                 codes[first : first + count] = new.scalar(column)
-            ptr, inside = self._encoder.inside(new)
-            of_itself = _Features(0, 0, ptr, self._encoder.index.ids(inside))
+            ptr, codes_of_forms, values = self._encoder.of_forms(forms, new)
+            of_itself = _Features(0, 0, ptr, self._encoder.index.ids(codes_of_forms), values)
             self._set_rows(first, count, [of_itself, *self._features(new.scalar)])
         return ids
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,10 @@ from tagweave.exchange.load import SourceFile
 from tagweave.features.arc_templates import of_fit_length
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.subwords import Subwords
-from tagweave.features.word_vectors import WordVectors
+from tagweave.features.vector_files import read_vectors
 from tagweave.harvest import clusters, lexicon
 from tagweave.labels import OF_CHARACTERS, OF_WORDS, PARSE
-from tagweave.training.plan import STATIC, FileReference, ResolvedPlan, Source
+from tagweave.training.plan import FileReference, ResolvedPlan, Source
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -100,6 +100,13 @@ class LookupFiles:
     def digests(self) -> tuple[str, ...]:
         return tuple(file.sha256 for file in (*self.lexicons, *self.gazetteers, *self.clusters))
 
+    def with_vectors_of(self, corpora: Iterable[Corpus]) -> LookupFiles:
+        """Return the lookups with the word vectors of words in corpora alone."""
+        if self.lookups.vectors is None:
+            raise PlanError("found `stored_vectors` without word vectors, expected `encoder=static:FILE`")
+        forms = (form for corpus in corpora for sentence in corpus for form in sentence.forms)
+        return replace(self, lookups=replace(self.lookups, vectors=self.lookups.vectors.only(forms)))
+
 
 def read_lookups(plan: ResolvedPlan) -> LookupFiles:
     """Load the files that a plan names for features."""
@@ -122,14 +129,14 @@ def read_lookups(plan: ResolvedPlan) -> LookupFiles:
         for clustering in read_clusters
         for word, bits in zip(clustering.words, clustering.paths, strict=True)
     }
-    subwords = _encoder(plan.folder) if plan.folder else None
-    lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths, subwords=subwords)
+    lookups = Lookups(
+        words=words,
+        gazetteer=gazetteer.joined(gazetteers),
+        clusters=paths,
+        subwords=Subwords.of_folder(plan.folder) if plan.folder else None,
+        vectors=read_vectors(plan.vectors) if plan.vectors else None,
+    )
     return LookupFiles(lookups, lexicon_files, gazetteer_files, cluster_files)
-
-
-def _encoder(folder: str) -> Subwords:
-    file = folder.removeprefix(STATIC)
-    return Subwords.of_folder(folder) if file == folder else WordVectors.of_file(file)
 
 
 def _read(

@@ -30,7 +30,7 @@ SCHEMA = 1
 LOOKUPS = ("lexicons", "gazetteers", "clusters")
 """The fields of plans that name files which features look up."""
 STATIC = "static:"
-"""What begins an encoder that is a file of word vectors."""
+"""What begins an encoder that is word vectors."""
 
 
 @dataclass(frozen=True)
@@ -213,12 +213,17 @@ class Plan(Validated):
     )
     encoder: str = option(
         "features",
-        "What tokens are scored by: features; a network, by the folder of a model of transformers; word vectors, as"
-        " static:FILE; or both, as features+FOLDER.",
-        "features|[features+]FOLDER|[features+]static:FILE",
+        "What tokens are scored by: features; features and word vectors, by static: and their file or pipeline of"
+        " spaCy; a network, by the folder of a model of transformers; or features and a network, as features+FOLDER.",
+        "features|static:FILE|static:spacy:NAME|[features+]FOLDER",
         structure=CHAIN,
         panel="Features",
         flag=True,
+    )
+    stored_vectors: Literal["all", "corpora"] = option(
+        "all",
+        "Which word vectors a model stores: all, or those of the words in its corpora, for text of a closed domain.",
+        structure=CHAIN,
     )
     pooling: Literal["first", "mean", "last"] = option(
         "first", "Which pieces of a word its vector in the network comes from.", structure=CHAIN
@@ -278,12 +283,23 @@ class Plan(Validated):
 
     @property
     def has_features(self) -> bool:
-        """Whether tokens are scored by features, alone or beside a network."""
-        return self.encoder.split("+", 1)[0] == "features"
+        """Whether tokens are scored by features, alone or beside a network: word vectors are never alone."""
+        return self.encoder.startswith(STATIC) or self.encoder.split("+", 1)[0] == "features"
+
+    @property
+    def vectors(self) -> str:
+        """The file of word vectors, or `spacy:` and a pipeline; "" without."""
+        beside = self._beside_features
+        return beside.removeprefix(STATIC) if beside.startswith(STATIC) else ""
 
     @property
     def folder(self) -> str:
-        """The folder of the network, or `static:` and the file of word vectors; "" without."""
+        """The folder of the network; "" without."""
+        beside = self._beside_features
+        return "" if beside.startswith(STATIC) else beside
+
+    @property
+    def _beside_features(self) -> str:
         return self.encoder.removeprefix("features").removeprefix("+")
 
     @property
@@ -357,8 +373,7 @@ _OBJECTS: dict[str, type] = {
     **dict.fromkeys((*LOOKUPS, "ratio_corpus"), FileReference),
 }
 
-_NETWORK_OPTIONS = ("encoder", "pooling", "device")
-_TEACHER_OPTIONS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_NETWORK_OPTIONS)
+_TEACHER_OPTIONS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", "pooling", "device")
 STUDENT_OPTIONS = declared(
     {"": Plan}, leave_out=(*_TEACHER_OPTIONS, "feature_weights", "drop_columns", "non_projective")
 )

@@ -71,6 +71,8 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None) 
     )
     _check_sample(resolved, method)
     all_files = [*data.files, *([dev] if dev else [])]
+    if plan.stored_vectors == "corpora":
+        lookup_files = lookup_files.with_vectors_of(file.corpus for file in all_files)
     notes = [*data.notes, *left_out(all_files), *(file.note for file in all_files if file.note)]
     covered_numbers = {number for number, source in enumerate(resolved.corpora) if source.covers is not None}
     task = resolved.task

@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 
 from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.errors import CorpusError
-from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import names_of_pieces
 from tagweave.labels.space import LabelSpace
@@ -133,7 +132,7 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
     development data of ZX and 0.2 better on its test data.
     """
     recipe = with_pieces(recipe, taggers)
-    encoder = PieceEncoder(TemplateEncoder(recipe.chosen_templates()), taggers)
+    encoder = PieceEncoder(recipe.encoder(), taggers)
     guideline = corpora[0].guideline
     if guideline != encoder.guidelines[0]:
         expected = f"the guideline of the first tagger, {encoder.guidelines[0]}"
