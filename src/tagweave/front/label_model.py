@@ -9,9 +9,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.documents import MARK
 from tagweave.corpus.formats.tagged import write
 from tagweave.corpus.sentence import Sentence, is_frame, kind_of, tokens_of
 from tagweave.display.markup import picture
@@ -60,7 +62,11 @@ def of_texts(texts: Sequence[str], cut: CutLines) -> list[Tokenised]:
     for text, ends in zip(texts, bounds, strict=True):
         offsets = [tuple((start + a, start + b) for a, b in next(tokens)) for start, _ in ends]
         kept = tuple(filter(None, offsets))
-        sentences = tuple(Sentence(tuple(text[a:b] for a, b in sentence)) for sentence in kept)
+        marks = chain([MARK], repeat(()))  # each text is a document
+        sentences = tuple(
+            Sentence(tuple(text[a:b] for a, b in sentence), comments=mark)
+            for sentence, mark in zip(kept, marks, strict=False)
+        )
         tokenised.append(Tokenised(sentences, kept))
     return tokenised
 

@@ -13,7 +13,8 @@
 | `gazetteer.entries` | uint8 | | JSON: lines of a gazetteer |
 | `clusters.words` | uint8 | | JSON: bit strings with their words |
 | `subwords.config`, `.tokenizer` | uint8 | | JSON: the configuration of a network, and its pieces of words |
-| `vectors.words`, `.table` | uint8, float | [1 + words, H] | JSON: words; a vector for unknown words and for each |
+| `vectors.words`, `.table` | uint8, float16 | [words + buckets, H] | JSON: words; their vectors, and those of n-grams |
+| `vectors.lengths` | int32 | [2] | characters of n-grams, at least and at most; 0 without n-grams |
 | `weights` of a parser | float | [rows * 8] | finite |
 | `relation_weights` | float | [relation rows, relations] | finite |
 
@@ -34,7 +35,7 @@ from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoder import Encoder, EncoderDescription, TemplateEncoder
 from tagweave.features.rules import FLOATS, ArrayRule, check_arrays, checked, refuse, weights_of
 from tagweave.labels.space import LabelSpace
-from tagweave.models.cascades import GuidedEncoder, PieceEncoder
+from tagweave.models.cascades import DocumentEncoder, GuidedEncoder, PieceEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.network import NetworkParameters
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
 
 SCORERS: dict[str, type[ScorerParameters]] = {scorer.kind: scorer for scorer in (ChainParameters, NetworkParameters)}
 ENCODERS: dict[str, type[Encoder]] = {
-    encoder.kind: encoder for encoder in (TemplateEncoder, AttributeEncoder, GuidedEncoder, PieceEncoder)
+    encoder.kind: encoder
+    for encoder in (TemplateEncoder, AttributeEncoder, GuidedEncoder, DocumentEncoder, PieceEncoder)
 }
 C = TypeVar("C")
 

@@ -37,9 +37,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.columns import LIST_COLUMNS
+from tagweave.features.document_columns import with_document_columns
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import Encoder, TemplateDescription, TemplateEncoder
-from tagweave.features.rules import ArrayRule, Arrays
+from tagweave.features.encoder import GRAMS, INDEX, Encoder, FeatureIndex, TemplateDescription, TemplateEncoder
+from tagweave.features.rules import ArrayRule, Arrays, refuse
 from tagweave.features.templates import Templates
 from tagweave.labels.coding import (
     certain_starts,
@@ -141,7 +142,30 @@ class GuidedDescription(TemplateDescription):
     guide: dict[str, Any]
 
 
-class GuidedEncoder(CascadeEncoder):
+class EncoderWithGuide(CascadeEncoder):
+    """Templates over tokens, and over columns that come from the labels of another model, the guide."""
+
+    schema = GuidedDescription
+
+    def __init__(self, encoder: Encoder, guide: ChainModel) -> None:
+        super().__init__(encoder, {"guide": guide})
+        self.guide = guide
+        self.guideline = guide.space.views[0].guideline
+        self.column = guide_column(self.guideline)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
+
+    @classmethod
+    def models_in(cls, description: GuidedDescription) -> dict[str, Any]:
+        return {"guide": description.guide}
+
+    @classmethod
+    def of_parts(cls, description: GuidedDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        return cls(TemplateEncoder.of_parts(description, space, arrays, ()), *models)
+
+
+class GuidedEncoder(EncoderWithGuide):
     """Templates over tokens and over the labels that another model gives them.
 
     A sentence without the column gets it from its own layer of the guide's guideline if every position of the layer has
@@ -150,13 +174,6 @@ class GuidedEncoder(CascadeEncoder):
     """
 
     kind = "guided"
-    schema = GuidedDescription
-
-    def __init__(self, encoder: Encoder, guide: ChainModel) -> None:
-        super().__init__(encoder, {"guide": guide})
-        self.guide = guide
-        self.guideline = guide.space.views[0].guideline
-        self.column = guide_column(self.guideline)
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         return self.encoder.encode(self.guided(sentences, threads))
@@ -177,16 +194,40 @@ class GuidedEncoder(CascadeEncoder):
             for sentence, column in zip(sentences, labels, strict=True)
         ]
 
-    def to_json(self) -> dict[str, Any]:
-        return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
+
+class DocumentEncoder(EncoderWithGuide):
+    """Templates over tokens, and over what the rest of their document says, by the labels of a first model.
+
+    The first model sees no annotation, so that no answer can leak into its labels. A sentence with the column of its
+    labels keeps them.
+    """
+
+    kind = "documents"
+    of_documents = True
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        unlabelled = [replace(s, layers={}, rejected={}) for s in sentences if self.column not in s.columns]
+        tagger = ChainPredictor(self.guide, threads)
+        tagged = iter([labels_of(sentence, tagger.guideline) for sentence in tagger.tag(unlabelled)])
+        labels = [s.columns[self.column] if self.column in s.columns else next(tagged) for s in sentences]
+        return self.encoder.encode(with_document_columns(sentences, labels))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file; what templates look up is the first model's, and stored with it."""
+        shared = self.guide.encoder.arrays()
+        return {name: array for name, array in super().arrays().items() if name == INDEX or name not in shared}
 
     @classmethod
-    def models_in(cls, description: GuidedDescription) -> dict[str, Any]:
-        return {"guide": description.guide}
+    def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
+        return {INDEX: GRAMS}
 
     @classmethod
     def of_parts(cls, description: GuidedDescription, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
-        return cls(TemplateEncoder.of_parts(description, space, arrays, ()), *models)
+        first = models[0].encoder
+        if not isinstance(first, TemplateEncoder):
+            refuse(first.kind, "the encoder of the first model", TemplateEncoder.kind)
+        index = FeatureIndex.of_codes(arrays[INDEX])
+        return cls(TemplateEncoder(Templates(tuple(description.templates)), index, first.lookups), *models)
 
 
 def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus import chunk_schemes
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.documents import in_blocks_of_documents
 from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
@@ -93,10 +94,14 @@ class ChainPredictor:
         if whole_runs and not self.model.of_characters:
             raise ValueError("found a model of words, expected one of characters for whole runs")
         layer = self.guideline if whole_runs else None
-        for batch in in_blocks(sentences, _BLOCK):
+        for batch in self._blocks(sentences, _BLOCK):
             block = self.tokens(list(map(self._with_runs, batch)) if whole_runs else batch, layer)
             encoded, labels = self._best(block, layer, None)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
+
+    def _blocks(self, sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+        """Yield about so many sentences at a time; documents whole if features look at them."""
+        return (in_blocks_of_documents if self.model.encoder.of_documents else in_blocks)(sentences, size)
 
     def complete(self, corpus: Corpus) -> Corpus:
         """Fill in unknown and ambiguous labels; given labels never change. The result covers all labels.
@@ -108,7 +113,7 @@ class ChainPredictor:
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.space.views}
         view = self._spelled(views[corpus.guideline]) if corpus.guideline in views else self._view
-        for batch in in_blocks(corpus.sentences, _BLOCK):
+        for batch in self._blocks(corpus.sentences, _BLOCK):
             block = self.tokens(batch, corpus.guideline)
             encoded, labels = self._best(block, corpus.guideline, corpus.covered)
             done.extend(self._labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
@@ -124,7 +129,7 @@ class ChainPredictor:
         """
         size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.space))))
         tables: list[Floats] = []
-        for batch in in_blocks(sentences, size):
+        for batch in self._blocks(sentences, size):
             block = self.tokens(batch, layer)
             encoded, sets = self._encoded(block, layer, covered)
             gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
@@ -142,7 +147,7 @@ class ChainPredictor:
     def log_probabilities(self, sentences: Sequence[Sentence], layer: str) -> list[float]:
         """Return the log probability of what a layer (numbers: likelihoods) says of each sentence; 0: nothing."""
         log_ratios: list[float] = []
-        for batch in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
+        for batch in self._blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
             encoded, sets = self._encoded(self.tokens(batch, layer), layer, None)
             assert sets is not None  # noqa: S101 - there is a layer
             _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
@@ -191,7 +196,7 @@ class ChainPredictor:
             raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
         slope, offset = slope_and_offset(self.model.about)
         raw = float(calibrated_spans(np.array(least), 1 / slope, -offset / slope))
-        for batch in in_blocks(sentences, _BLOCK):
+        for batch in self._blocks(sentences, _BLOCK):
             encoded, sets = self._encoded(self.tokens(batch, layer), layer, None)
             types = span_types(self.model.space.names)
             for number in range(len(batch)):
@@ -215,7 +220,7 @@ class ChainPredictor:
         type under the guideline of the tagger.
         """
         rules = self._span_rules
-        for batch in in_blocks(sentences, _BLOCK):
+        for batch in self._blocks(sentences, _BLOCK):
             block = self.tokens(batch)
             encoded, scoring = self._scored(block)
             ptr = encoded.sentence_ptr

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import accumulate
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.documents import documents
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
 from tagweave.labels.coding import SEGMENTATION, to_characters
@@ -59,6 +61,7 @@ def jackknifed(
     answers: Answers = labelled,
     questions: Sequence[Corpus] = (),
     dev: Corpus | None = None,
+    whole_documents: bool = False,
 ) -> list[Corpus]:
     """Return the corpora with a column of answers by models of the other folds, by default labels (`guide:GUIDELINE`).
 
@@ -67,6 +70,7 @@ def jackknifed(
 
     Args:
         folds: the number of folds over all corpora together; 10 in sun-wan-2012.
+        whole_documents: whether no document is cut: names are repeated in it, which would make models look better.
         run: the run; it reports every finished fold, but no iterations. Its checkpoint is not used, because the same
             seed gives the same column again.
     """
@@ -75,7 +79,7 @@ def jackknifed(
         [sentence.layers.get(corpus.guideline, ()) for corpus in coded for sentence in corpus] if questions else []
     )
     asked = [[replace(sentence, covered=corpus.covered_in(sentence)) for sentence in corpus] for corpus in coded]
-    held_out = members(corpora, folds, seed)
+    held_out = members(corpora, folds, seed, whole_documents)
     fields: dict[Member, tuple[str, ...]] = {}
     for number, (fold, values) in enumerate(by_others(corpora, asked, held_out, recipe, answers, run, names, dev), 1):
         fields.update(zip(fold, values, strict=True))
@@ -134,13 +138,18 @@ def by_others(
             raise
 
 
-def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Member]]:
-    """Return the sentences of every fold, in corpus order: shuffled by the seed and dealt out one by one."""
-    everyone = [Member(c, s) for c, corpus in enumerate(corpora) for s in range(len(corpus))]
-    if not 2 <= folds <= len(everyone):
-        raise PlanError(f"found {folds} folds, expected 2 to {len(everyone)}, the number of sentences")
-    order = np.random.default_rng(seed).permutation(len(everyone)).tolist()
-    return [[everyone[at] for at in sorted(order[fold::folds])] for fold in range(folds)]
+def members(corpora: Sequence[Corpus], folds: int, seed: int, whole_documents: bool = False) -> list[list[Member]]:
+    """Return the sentences of every fold, in corpus order: sentences, or documents, are shuffled and dealt out."""
+    units: list[list[Member]] = []
+    for c, corpus in enumerate(corpora):
+        sizes = [len(document) for document in documents(corpus)] if whole_documents else [1] * len(corpus)
+        ends = accumulate(sizes)
+        units += [[Member(c, s) for s in range(end - size, end)] for size, end in zip(sizes, ends, strict=True)]
+    if not 2 <= folds <= len(units):
+        what = "documents" if whole_documents else "sentences"
+        raise PlanError(f"found {folds} folds, expected 2 to {len(units)}, the number of {what}")
+    order = np.random.default_rng(seed).permutation(len(units)).tolist()
+    return [[member for at in sorted(order[fold::folds]) for member in units[at]] for fold in range(folds)]
 
 
 def in_characters(corpus: Corpus) -> Corpus:

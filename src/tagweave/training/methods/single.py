@@ -65,6 +65,13 @@ class SingleOptions(Options):
         structure=CHAIN,
     )
 
+    documents: bool | None = option(
+        None,
+        "Whether features look at the whole document, by the labels of a first model (task spans). Default: where"
+        " training corpora are in documents, if that is better on development data.",
+        structure=CHAIN,
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         defaults = {"completion_rounds": _ROUNDS, "soft": False}
@@ -75,6 +82,7 @@ class SingleOptions(Options):
 
 def _fit(job: Job) -> Fitted:
     from tagweave.errors import as_plan_error
+    from tagweave.training.cascades.documents import with_documents
     from tagweave.training.cascades.incomplete import (
         FoldCompletion,
         believed,
@@ -106,9 +114,11 @@ def _fit(job: Job) -> Fitted:
         FoldCompletion(rounds=options.completion_rounds, soft=options.soft, seed=job.plan.seed),
     )
     fitted = fit(corpora, recipe, job.dev, job.run)
-    if options != SingleOptions() or ratio is not None:
+    if replace(options, documents=None) == SingleOptions() and ratio is None:
+        fitted = corrected(target_corpora, recipe, job.dev, fitted, job.run)
+    if options.documents is False or fitted.labels_err or job.is_trial or job.plan.task != SPANS:
         return fitted
-    return corrected(target_corpora, recipe, job.dev, fitted, job.run)
+    return with_documents(corpora, recipe, job.dev, fitted, job.run, bool(options.documents), job.plan.seed)
 
 
 METHODS = (

