@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Iteration, Silence
 from tagweave.models.cascades import DocumentEncoder
+from tagweave.streams import inputs
 from tagweave.training.cascades.jackknife import members
 
 NAMES = ("Kim", "Ray", "Lee", "Day", "Fox", "Gil", "Ona", "Bly")
@@ -89,3 +92,14 @@ def test_stopped_in_the_second_pass() -> None:
     stopped = tw.train(TRAIN, dev=DEV, task="spans", iterations=12, average_seeds=1, callback=WithoutDocuments())
     assert not isinstance(stopped.trained.encoder, DocumentEncoder)
     assert labels(stopped, BARE) == labels(train(documents=False), BARE)
+
+
+def test_a_file_is_labelled_by_whole_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many sentences are read at a time."""
+    monkeypatch.setattr(inputs, "_BLOCK", 3)
+    rows = ["".join(f"{form}\n" for form in sentence.forms) for sentence in BARE]
+    marks = ["-DOCSTART-\n\n" if sentence.comments else "" for sentence in BARE]
+    (tmp_path / "t.col").write_text("\n".join(map("".join, zip(marks, rows, strict=True))), encoding="utf-8")
+    train().label_file(tmp_path / "t.col", tmp_path / "out.col", format="columns")
+    labelled = tw.load(tmp_path / "out.col")
+    assert [sentence.layers["tag"] for sentence in labelled] == [sentence.layers["tag"] for sentence in DEV]

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.documents import in_blocks_of_documents
 from tagweave.corpus.files import STANDARD_STREAM, first_lines, is_awaited, read_lines, written
 from tagweave.corpus.formats import chosen_format, conllu, plain
 from tagweave.corpus.formats.format import ModelLabels
@@ -195,9 +196,9 @@ class Input:
         named = parse_argument(self.argument).guideline
         return named or (comment_value([self.first], "guideline", "") if self.first else None)
 
-    def blocks(self) -> Iterator[list[Sentence]]:
-        """Yield the sentences of the file in blocks (`ready_blocks`), with the labels that were looked for in each."""
-        return ready_blocks(with_covered(self._opened[2]))
+    def blocks(self, of_documents: bool = False) -> Iterator[list[Sentence]]:
+        """Yield the sentences of the file in blocks (`blocks_of`), with the labels that were looked for in each."""
+        return blocks_of(with_covered(self._opened[2]), of_documents)
 
 
 def _in_words(
@@ -251,6 +252,11 @@ def ready_blocks(items: Iterable[Item]) -> Iterator[list[Item]]:
             block = []
     if block:
         yield block
+
+
+def blocks_of(sentences: Iterable[Sentence], of_documents: bool) -> Iterator[list[Sentence]]:
+    """Yield sentences as `ready_blocks`, or documents whole: a model that looks at them waits for the end of each."""
+    return in_blocks_of_documents(sentences, _BLOCK) if of_documents else ready_blocks(sentences)
 
 
 def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:

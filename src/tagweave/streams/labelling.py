@@ -18,7 +18,7 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import StreamError
 from tagweave.labels.coding import to_words
 from tagweave.streams import Tell, say
-from tagweave.streams.inputs import Input, ready_blocks
+from tagweave.streams.inputs import Input, blocks_of
 from tagweave.streams.stream import Block, Stream, check_can_hold, with_layers
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Labelling(Stream):
         )
         for note in filter(None, (self.input.note, lacking)):
             self.tell(note)
-        for number, originals in enumerate(self.input.blocks()):
+        for number, originals in enumerate(self.input.blocks(self.tagger.model.encoder.of_documents)):
             if not number and (note := self.input.note_on_tokens(originals)):
                 self.tell(note)
             yield Block(originals, self.evidence(originals))
@@ -220,7 +220,7 @@ class WordLabelling(Labelling):
 def fill_in_tags(sentences: Iterable[Sentence], tagger: ChainPredictor, retag: bool = False) -> Iterator[Sentence]:
     """Yield sentences with the tags of the tagger's guideline; with `retag`, the layer of that guideline is ignored."""
     guideline = tagger.guideline
-    for block in ready_blocks(sentences):
+    for block in blocks_of(sentences, tagger.model.encoder.of_documents):
         evidence = []
         for sentence in block:
             layer = None if retag else tagger.layer_in(sentence.layers)
