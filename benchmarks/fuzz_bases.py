@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from tagweave.estimators.chain_crf import ChainCRF
 from tagweave.features.lookups import Lookups
 from tagweave.features.subwords import Subwords
 from tagweave.features.templates import PRESETS, Templates
+from tagweave.features.word_vectors import WordVectors
 from tagweave.front.description import describe_model, model_lines
 from tagweave.learning.loop import train
 from tagweave.learning.run import Run, Schedule
@@ -31,6 +33,7 @@ from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreePredictor
 from tagweave.training.cascades.coupled import Coupling, fit_coupled
+from tagweave.training.cascades.documents import fit_documents
 from tagweave.training.cascades.guided import fit_guided
 from tagweave.training.cascades.subword import fit_pieces
 from tagweave.training.fit.fit import fit, prepare
@@ -153,6 +156,28 @@ def _network() -> ChainModel:
         return _words(lookups=Lookups(subwords=Subwords.of_folder(folder)), learner="adamw")
 
 
+def _vectors() -> ChainModel:
+    table = np.random.default_rng(0).normal(size=(len(_WORDS) + 5, 3))
+    return _words(lookups=Lookups(vectors=WordVectors.scaled(_WORDS, table, (2, 3))))
+
+
+def _documents() -> ChainModel:
+    tagged = corpus("ud")
+    names = {"N": "B-N", "V": "I-N"}  # of any other tag `O`, and of an I at the beginning B
+    sentences = []
+    for number, sentence in enumerate(tagged):
+        layer = [(names.get(candidates[0], "O") if candidates else "O",) for candidates in sentence.layers["ud"]]
+        spans = [
+            ("B-N",) if label == ("I-N",) and before == ("O",) else label
+            for before, label in pairwise([("O",), *layer])
+        ]
+        sentences.append(replace(sentence.with_layer("ud", spans), comments=("# newdoc",) if number % 2 else ()))
+    spans_of = [Corpus(tuple(sentences), "ud")]
+    recipe = _recipe(task=Task("spans"), templates=_FEW)
+    first = fit(spans_of, recipe, run=Run(_SCHEDULE)).model
+    return fit_documents(spans_of, first, recipe, None, Run(_SCHEDULE)).model
+
+
 def _guided(depth: int = 1) -> ChainModel:
     model = _words()
     for i in range(depth):
@@ -197,9 +222,9 @@ def _use_chain(path: Path, number: int) -> None:
     _tell(path)
     model = load_model(path)
     first, *others = model.space.guidelines
-    tagger, given = ChainPredictor(model, 1 + number % 2, others=others), text(bool(model.coding))
-    tagged = list(tagger.tag(given, whole_runs=bool(model.coding)))
-    if model.coding:
+    tagger, given = ChainPredictor(model, 1 + number % 2, others=others), text(model.of_characters)
+    tagged = list(tagger.tag(given, whole_runs=model.of_characters))
+    if model.of_characters:
         tagged = [tagger.words(each) for each in tagged]
     tagged_format.write(tagged, io.TextIOWrapper(io.BytesIO(), "utf-8"), layer=first)
     tagger.probabilities(given)
@@ -276,6 +301,8 @@ MODELS: dict[str, Base] = {
     "parser of heads": _parsed(partial(_parser, False)),
     "guided parser": _parsed(_guided_parser),
     "network": _saved(_network),
+    "vectors": _saved(_vectors),
+    "documents": _saved(_documents),
 }
 CHECKPOINTS: dict[str, Base] = {
     f"checkpoint {learner}": Base(partial(_resume, learner, _number=0, iterations=2), partial(_resume, learner))

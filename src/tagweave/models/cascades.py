@@ -53,6 +53,7 @@ from tagweave.labels.coding import (
     whole_words,
 )
 from tagweave.labels.space import LabelSpace, is_wildcard
+from tagweave.labels.spans import are_span_labels
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.packing import nested
@@ -226,6 +227,8 @@ class DocumentEncoder(EncoderWithGuide):
         first = models[0].encoder
         if not isinstance(first, TemplateEncoder):
             refuse(first.kind, "the encoder of the first model", TemplateEncoder.kind)
+        if not are_span_labels(names := models[0].space.views[0].names):
+            refuse(names, "the labels of the first model", "labels of spans")
         index = FeatureIndex.of_codes(arrays[INDEX])
         return cls(TemplateEncoder(Templates(tuple(description.templates)), index, first.lookups), *models)
 
