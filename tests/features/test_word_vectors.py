@@ -11,7 +11,7 @@ import pytest
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.errors import CorpusError
+from tagweave.errors import CorpusError, PlanError
 from tagweave.features.vector_files import read_vectors
 from tagweave.features.word_vectors import WordVectors
 from tagweave.learning.run import Silence
@@ -33,6 +33,9 @@ def test_words_and_numbers(tmp_path: Path, first: str) -> None:
     numbers, of_forms = vectors.of_forms(["Ann", "ann", "x", "oslo"])
     assert numbers.tolist() == [0, 1, 3]
     assert np.array_equal(of_forms, vectors.table[[0, 0, 2]])
+    assert (
+        vectors.coverage(["Ann", "x", "ann", "oslo"]) == "3 word vectors of 2 numbers, for 75.0% of the tokens of TRAIN"
+    )
 
 
 def test_a_table_with_its_words(tmp_path: Path) -> None:
@@ -145,3 +148,15 @@ def test_a_model_knows_words_that_its_corpus_does_not_have(tmp_path: Path, encod
     assert loaded.tag(sentences) == [["V", "N"], ["N", "V"]]
     assert loaded.tag(sentences * 1000) == [["V", "N"], ["N", "V"]] * 1000  # by the rows of words
     assert np.array_equal(loaded.trained.weights, model.trained.weights)
+
+
+def test_a_model_of_a_closed_domain_stores_the_vectors_of_its_words(tmp_path: Path) -> None:
+    path = written(tmp_path / "v.txt", GLOVE)
+    corpus = Corpus((Sentence(("Ann", "sings"), {"tag": (("N",), ("V",))}),), "tag")
+    options = {"iterations": 1, "callback": Silence()}
+    model = tw.train(corpus, encoder=f"static:{path}", stored_vectors="corpora", **options)
+    assert model.trained.encoder.lookups.vectors.words == ("Ann",)
+    with pytest.raises(PlanError, match=r"found `stored_vectors` without word vectors"):
+        tw.train(corpus, stored_vectors="corpora", **options)
+    with pytest.raises(PlanError, match=r"found 'features\+static:' as `encoder`, expected a file of word vectors"):
+        tw.train(corpus, encoder="features+static:", **options)

@@ -6,6 +6,7 @@ A model stores the vectors, so it knows words that its corpora do not have. File
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -91,6 +92,14 @@ class WordVectors:
                     has_vector[number] = True
         numbers = np.flatnonzero(has_vector)
         return numbers, vectors[numbers]
+
+    def coverage(self, forms: Iterable[str]) -> str:
+        """Return a line about the vectors, and how many of the tokens have one."""
+        counts = Counter(forms)
+        distinct = list(counts)
+        covered = sum(counts[distinct[number]] for number in self.of_forms(distinct)[0].tolist())
+        share = covered / max(1, counts.total())
+        return f"{len(self.words):,} word vectors of {self.width} numbers, for {share:.1%} of the tokens of TRAIN"
 
     def _n_grams(self, word: str) -> Iterator[int]:
         """Yield the rows of the n-grams of `<word>`, as fastText does (Bojanowski et al. 2017, section 3.2)."""

@@ -26,7 +26,7 @@ from tagweave.training.guidelines import (
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job, Method
 from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, with_option
-from tagweave.training.plan import Options, Plan, ResolvedPlan
+from tagweave.training.plan import STATIC, Options, Plan, ResolvedPlan
 from tagweave.training.race import default_method
 
 LEARNER_OF_NETWORKS = "adamw"
@@ -70,6 +70,8 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None) 
         clusters=lookup_files.clusters,
     )
     _check_sample(resolved, method)
+    if (vectors := lookup_files.lookups.vectors) is not None:
+        run.tell(f"{plan.vectors}: {vectors.coverage(form for corpus in targets for s in corpus for form in s.forms)}")
     all_files = [*data.files, *([dev] if dev else [])]
     if plan.stored_vectors == "corpora":
         lookup_files = lookup_files.with_vectors_of(file.corpus for file in all_files)
@@ -125,6 +127,8 @@ def checked(plan: Plan, task: str) -> ResolvedPlan:
 
 def _with_learner(plan: Plan) -> Plan:
     """Return the plan with the learner of networks if it has one."""
+    if plan.encoder.endswith(STATIC):
+        raise PlanError(f"found {plan.encoder!r} as `encoder`, expected a file of word vectors after it: static:FILE")
     if plan.folder and plan.learner not in ("adagrad", LEARNER_OF_NETWORKS):
         raise PlanError(f"found a network with the learner {plan.learner}, expected {LEARNER_OF_NETWORKS}")
     if not plan.folder and plan.learner == LEARNER_OF_NETWORKS:
