@@ -20,12 +20,13 @@ from tagweave.features.rules import BYTES, ArrayRule, read_texts, refuse, text_a
 ARRAYS = {
     "vectors.words": ArrayRule(BYTES, (None,)),
     "vectors.table": ArrayRule(("float16",), (None, None), -6e4, 6e4),
-    "vectors.lengths": ArrayRule(("int32",), (2,), 0, 20),
+    "vectors.n_grams": ArrayRule(("int64",), (3,), 0, 1 << 40),  # lengths, at least and at most; rows
 }
 _LENGTH = 4.0
 """Of a vector, the root of the mean square: the longer, the further the same step of a weight moves scores. On dev of
 seven English corpora with GloVe, spans and tags of 200 to 14,000 sentences, 3 to 6 were best. 1 lost 0.4 points of F on
 all of CoNLL-2003, and 4.5 on its first 1,000 entities."""
+_LONGEST_GRAM = 100  # characters
 _OFFSET_BASIS, _PRIME, _MODULUS = 2166136261, 16777619, 1 << 32  # of FNV-1a
 
 
@@ -54,19 +55,25 @@ class WordVectors:
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> WordVectors | None:
         """Return the vectors in the arrays of a model, `None` without any."""
-        if not all(name in arrays for name in ARRAYS):
+        if arrays.keys().isdisjoint(ARRAYS):
             return None
-        texts, table, lengths = (arrays[name] for name in ARRAYS)
+        if missing := ARRAYS.keys() - arrays.keys():
+            refuse(sorted(arrays), "the names of arrays", f"one {min(missing)}")
+        texts, table, n_grams = (arrays[name] for name in ARRAYS)
         words = tuple(read_texts(texts, "vectors.words"))
-        shortest, longest = lengths.tolist()
-        buckets = len(table) - len(words)
-        if not table.shape[1] or buckets < 0 or (buckets > 0) != (0 < shortest <= longest):
-            refuse(table.shape, "vectors.table", f"a row for each of {len(words)} words, and n-grams with lengths")
+        shortest, longest, buckets = n_grams.tolist()
+        if not table.shape[1] or len(table) != len(words) + buckets:
+            refuse(
+                table.shape, "vectors.table", f"a row for each of {len(words)} words and {buckets} hashes of n-grams"
+            )
+        if (buckets > 0) != (0 < shortest <= longest <= _LONGEST_GRAM):
+            refuse(n_grams.tolist(), "vectors.n_grams", "two lengths and how many hashes, or three times 0")
         return cls(words, table, (shortest, longest))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model."""
-        return dict(zip(ARRAYS, (text_array(self.words), self.table, np.array(self.lengths, np.int32)), strict=True))
+        n_grams = np.array([*self.lengths, len(self.table) - len(self.words)], np.int64)
+        return dict(zip(ARRAYS, (text_array(self.words), self.table, n_grams), strict=True))
 
     @property
     def width(self) -> int:

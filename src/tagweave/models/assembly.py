@@ -14,7 +14,7 @@
 | `clusters.words` | uint8 | | JSON: bit strings with their words |
 | `subwords.config`, `.tokenizer` | uint8 | | JSON: the configuration of a network, and its pieces of words |
 | `vectors.words`, `.table` | uint8, float16 | [words + buckets, H] | JSON: words; their vectors, and those of n-grams |
-| `vectors.lengths` | int32 | [2] | characters of n-grams, at least and at most; 0 without n-grams |
+| `vectors.n_grams` | int64 | [3] | characters of n-grams, at least and at most, and their rows; 0 without n-grams |
 | `weights` of a parser | float | [rows * 8] | finite |
 | `relation_weights` | float | [relation rows, relations] | finite |
 
