@@ -60,6 +60,26 @@ def test_pickles_are_refused(tmp_path: Path) -> None:
         read_vectors(str(tmp_path / "v.npy"))
 
 
+def test_vectors_of_a_pipeline_of_spacy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spacy = pytest.importorskip("spacy", reason="spacy is not installed")
+    monkeypatch.setattr(spacy.util, "is_package", lambda name: name == "xx_some")
+    monkeypatch.setattr(spacy.util, "get_package_path", lambda name: tmp_path)
+    with pytest.raises(PlanError, match="found no package xx_other, expected a pipeline of spaCy"):
+        read_vectors("spacy:xx_other")
+    with pytest.raises(PlanError, match="found no vectors in xx_some"):
+        read_vectors("spacy:xx_some")
+    vocabulary = spacy.blank("xx").vocab
+    for line in GLOVE.splitlines():
+        word, *numbers = line.rsplit(" ", 2)
+        vocabulary.set_vector(word, np.array(numbers, np.float32))
+    (tmp_path / "xx_some-1.0").mkdir()
+    vocabulary.to_disk(tmp_path / "xx_some-1.0" / "vocab")
+    vectors = read_vectors("spacy:xx_some")
+    assert sorted(vectors.words) == [". .", "ann", "oslo"]
+    expected = read_vectors(written(tmp_path / "v.txt", GLOVE))
+    assert np.array_equal(vectors.of_forms(["ann", ". ."])[1], expected.of_forms(["ann", ". ."])[1])
+
+
 def test_pieces_of_words_as_fasttext_has_them(tmp_path: Path) -> None:
     fasttext = pytest.importorskip("fasttext", reason="fasttext is not installed")
     (tmp_path / "text").write_text("der große Otter schläft und die kleine Otter singt\n" * 30, encoding="utf-8")

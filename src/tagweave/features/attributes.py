@@ -17,7 +17,7 @@ from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import Encoder, FeatureIndex
+from tagweave.features.encoder import INDEX, Encoder, FeatureIndex
 from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, read_texts, text_array
 from tagweave.kernels import hashing
 from tagweave.labels.space import LabelSpace
@@ -40,14 +40,14 @@ class AttributeEncoder(Encoder):
 
     @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
-        return {"index.codes": ArrayRule(CODES, (None,)), "index.attributes": ArrayRule(BYTES, (None,))}
+        return {INDEX: ArrayRule(CODES, (None,)), "index.attributes": ArrayRule(BYTES, (None,))}
 
     @classmethod
     def of_parts(cls, description: Any, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
         names = read_texts(arrays["index.attributes"], "index.attributes")
-        if len(names) != len(arrays["index.codes"]):
-            raise ValueError(f"found {len(names)} attributes, expected {len(arrays['index.codes'])}")
-        return cls(FeatureIndex.of_codes(arrays["index.codes"]), names)
+        if len(names) != len(arrays[INDEX]):
+            raise ValueError(f"found {len(names)} attributes, expected {len(arrays[INDEX])}")
+        return cls(FeatureIndex.of_codes(arrays[INDEX]), names)
 
     @property
     def windows(self) -> NDArray[np.int64]:
@@ -122,7 +122,7 @@ class AttributeEncoder(Encoder):
             hashing.renumber(encoded.type_features, new)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"index.codes": self.index.codes(), "index.attributes": text_array(self.names)}
+        return {INDEX: self.index.codes(), "index.attributes": text_array(self.names)}
 
 
 def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:

@@ -152,11 +152,11 @@ def _of_spacy(name: str) -> WordVectors:
     if not is_package(name):
         raise PlanError(f"found no package {name}, expected a pipeline of spaCy: python -m spacy download {name}")
     folders = sorted(get_package_path(name).glob("*/vocab"))
-    vectors = Vocab().from_disk(folders[0]).vectors if folders else None
-    if vectors is None or not vectors.size or not vectors.shape[1]:
+    vocabulary = Vocab().from_disk(folders[0]) if folders else Vocab()
+    vectors = vocabulary.vectors
+    if not vectors.size or not vectors.shape[1]:
         raise PlanError(f"found no vectors in {name}, expected a pipeline that has them, such as en_core_web_md")
-    strings = Vocab().from_disk(folders[0]).strings
-    rows = {strings[key]: row for key, row in vectors.key2row.items() if row >= 0}
+    rows = {vocabulary.strings[key]: row for key, row in vectors.key2row.items() if row >= 0}
     return WordVectors.scaled(rows, np.asarray(vectors.data)[[*rows.values()]])
 
 

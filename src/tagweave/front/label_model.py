@@ -9,11 +9,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.documents import MARK
+from tagweave.corpus.documents import marks
 from tagweave.corpus.formats.tagged import write
 from tagweave.corpus.sentence import Sentence, is_frame, kind_of, tokens_of
 from tagweave.display.markup import picture
@@ -62,10 +61,9 @@ def of_texts(texts: Sequence[str], cut: CutLines) -> list[Tokenised]:
     for text, ends in zip(texts, bounds, strict=True):
         offsets = [tuple((start + a, start + b) for a, b in next(tokens)) for start, _ in ends]
         kept = tuple(filter(None, offsets))
-        marks = chain([MARK], repeat(()))  # each text is a document
         sentences = tuple(
             Sentence(tuple(text[a:b] for a, b in sentence), comments=mark)
-            for sentence, mark in zip(kept, marks, strict=False)
+            for sentence, mark in zip(kept, marks(), strict=False)  # each text is a document
         )
         tokenised.append(Tokenised(sentences, kept))
     return tokenised

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.encoder import FeatureIndex, TemplateEncoder
+from tagweave.features.encoder import INDEX, FeatureIndex, TemplateEncoder
 from tagweave.kernels.perceptron import Weights
 from tagweave.models.cascades import GuidedEncoder
 from tagweave.models.chain import ChainModel
@@ -44,9 +44,7 @@ class Pool:
         if coupled.space.views[0].names != guided.space.views[0].names:
             raise ValueError("found a tagger of other labels than those of the coupled model's target")
         assert isinstance(looking, GuidedEncoder) and isinstance(looking.encoder, TemplateEncoder)  # noqa: S101
-        coupled_codes, guided_codes = (
-            encoder.arrays()["index.codes"] for encoder in (coupled.encoder, looking.encoder)
-        )
+        coupled_codes, guided_codes = (encoder.arrays()[INDEX] for encoder in (coupled.encoder, looking.encoder))
         index = FeatureIndex.of_codes(
             np.concatenate([coupled_codes, guided_codes[~np.isin(guided_codes, coupled_codes)]])
         )

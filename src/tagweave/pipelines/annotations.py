@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice, repeat
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from spacy.attrs import IDS as ATTRIBUTES
 from spacy.parts_of_speech import IDS as PARTS_OF_SPEECH
 from spacy.tokens import Span
 
-from tagweave.corpus.documents import MARK
+from tagweave.corpus.documents import marks
 from tagweave.corpus.formats.conllu import XPOS
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PipelineError
@@ -38,7 +38,7 @@ class DocSentences:
         forms = [strings[number] for number in array[:, 0].tolist()]
         if not any(map(str.isspace, forms)) and not doc.has_annotation("SENT_START"):  # most documents of one sentence
             self.positions: list[NDArray[np.int64]] = [np.arange(len(forms))] if forms else []
-            self.sentences = [Sentence(tuple(forms), comments=MARK)] if forms else []
+            self.sentences = [Sentence(tuple(forms), comments=next(marks()))] if forms else []
             return
         kept = np.array([not form.isspace() for form in forms], bool)
         begins = array[:, 1] == 1
@@ -49,10 +49,9 @@ class DocSentences:
             indices[kept[indices]] for indices in np.split(np.arange(len(forms)), np.flatnonzero(begins))
         )
         self.positions = [positions for positions in sentence_positions if len(positions)]
-        marks = chain([MARK], repeat(()))
         self.sentences = [
             Sentence(tuple(forms[at] for at in positions.tolist()), comments=mark)
-            for positions, mark in zip(self.positions, marks, strict=False)
+            for positions, mark in zip(self.positions, marks(), strict=False)
         ]
 
     @property

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain, repeat
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tagweave.corpus.documents import MARK
+from tagweave.corpus.documents import marks
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import RequestError
 from tagweave.exchange.tokens import Offsets
@@ -152,8 +151,10 @@ def items_of(request: LabelRequest) -> list[Item]:
     rows = _rows(request)
     columns = {name: _column(name, values, rows, request) for name, values in (request.columns or {}).items()}
     sentences = [_sentence(row, {name: values[at] for name, values in columns.items()}) for at, row in enumerate(rows)]
-    marks = chain([MARK], repeat(()))  # a request is a document
-    return [Tokenised((replace(sentence, comments=next(marks)),) if sentence.forms else ()) for sentence in sentences]
+    comments = marks()  # a request is a document
+    return [
+        Tokenised((replace(sentence, comments=next(comments)),) if sentence.forms else ()) for sentence in sentences
+    ]
 
 
 def in_tokens(items: Sequence[Item], cut: CutLines) -> list[Tokenised]:

@@ -67,8 +67,8 @@ class SingleOptions(Options):
 
     documents: bool | None = option(
         None,
-        "Whether features look at the whole document, by the labels of a first model (task spans). Default: where"
-        " training corpora are in documents, if that is better on development data.",
+        "Whether features look at the whole document, by the labels of a first model (task spans). Default:"
+        " if that is better on development data.",
         structure=CHAIN,
     )
 
