@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import astuple
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -207,19 +206,10 @@ def test_settings_out_of_range(make: Callable[[], Trainer], message: str) -> Non
         make()
 
 
-def test_adamw_warms_up_and_corrects_its_averages() -> None:
-    """With one gradient throughout, a step is the rate against its sign: averages that began at 0 are made right."""
-    nothing = np.zeros(0, np.int64)
-    objective: Any = SimpleNamespace(
-        size=1, dtype=np.float64, network=[(0, 1, 0.0)], touched=lambda *_: (nothing, nothing)
-    )
-    learner = AdamW(rate=0.1, decay=0.0, warm_up=0.5, longest=9.0)
-    for updates, rates in ((4, (0.05, 0.1, 0.1, 0.1, 0.1 / 1.25**0.5)), (1, (0.1, 0.1 / 2**0.5))):
-        state, before = learner.start(objective, np.zeros(1)), 0.0
-        for number, rate in enumerate(rates, 1):
-            learner._update(objective, state, np.array([2.0]), (0, 1), number, updates)
-            assert before - state.weights[0] == pytest.approx(rate, rel=1e-6)
-            before = float(state.weights[0])
+def test_the_rate_of_adamw_rises_and_falls() -> None:
+    learner = AdamW(warm_up=0.5)
+    for updates, shares in ((4, (0.5, 1, 1, 1, 1 / 1.25**0.5)), (1, (1, 1 / 2**0.5))):
+        assert [learner._share_of_rate(n, updates) for n in range(1, len(shares) + 1)] == pytest.approx(shares)
 
 
 def test_defaults_are_those_that_were_chosen_on_development_data() -> None:

@@ -19,7 +19,8 @@ from tagweave.features.lookups import Lookups
 from tagweave.features.subwords import Subwords, windows_of
 from tagweave.features.templates import Templates
 from tagweave.learning.run import Silence
-from tagweave.models.network import NetworkParameters, module_of, pooled, read
+from tagweave.models.network import read
+from tagweave.models.token_scorer import encoder_of, pooled
 from tagweave.training.fit.chain_problem import ChainProblem
 from tagweave.training.fit.fit import prepare
 from tagweave.training.fit.recipe import Recipe
@@ -66,14 +67,18 @@ def test_the_gradient_is_that_of_differences(folder: str, pooling: str, template
     given = problem(folder, pooling=pooling, templates=templates)
     objective, random = given.objective, np.random.default_rng(1)
     weights = given.model.weights + random.normal(0, 0.1, objective.size)
-    gradient = np.zeros(objective.size)
-    objective.add_batch(weights, 0, len(objective), gradient)
-    begin = given.model.parameters.network[0][0]
-    chosen = [*random.choice(begin, 5), *random.choice(np.arange(begin, objective.size), 40)] if begin else []
-    for at in (int(each) for each in chosen):
+    network = objective.network(weights)
+    begin = objective.size - network.size
+    of_features, of_network = np.zeros(begin), np.zeros(network.size)
+    objective.add_batch(weights, 0, len(objective), of_features)
+    for view, weight in zip(network.views(of_network), network.parameters(), strict=True):
+        if weight.grad is not None:  # the pooler has no part in it
+            view.copy_(weight.grad)
+    gradient = np.concatenate([of_features, of_network])
+    for at in (*random.choice(begin, 5), *random.choice(np.arange(begin, objective.size), 40)):
         step = np.zeros(objective.size)
         step[at] = 1e-5
-        ends = [objective.add_batch(weights + sign * step, 0, len(objective), np.zeros_like(step)) for sign in (1, -1)]
+        ends = [objective.add_batch(weights + sign * step, 0, len(objective), np.zeros(begin)) for sign in (1, -1)]
         assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(gradient[at], abs=1e-6)
 
 
@@ -195,24 +200,22 @@ def test_what_cannot_be_is_refused(folder: str, tmp_path: Path) -> None:
         ({**given.settings, "hidden_size": 10**6}, "found a network"),
     ):
         with pytest.raises(ValueError, match=message):
-            module_of(replace(given, config=json.dumps(settings)), 10_000)
+            encoder_of(replace(given, config=json.dumps(settings)), 10_000)
 
 
 def test_a_configuration_names_no_code(folder: str) -> None:
     given = Subwords.of_folder(folder)
     named = replace(given, config=json.dumps({**given.settings, "auto_map": {"AutoModel": "evil.Model"}}))
     assert "auto_map" not in named.settings
-    assert module_of(named, 10_000).size == module_of(given, 10_000).size
+    assert encoder_of(named, 10_000)[1].shapes == encoder_of(given, 10_000)[1].shapes
 
 
 def test_layers_have_rates(folder: str) -> None:
-    parameters = problem(folder).model.parameters
-    assert isinstance(parameters, NetworkParameters)
-    above = [each for _, _, each in parameters.network]
-    assert set(above) == {-1.0, 0.0, 1.0, 2.0}
-    stops = [stop for _, stop, _ in parameters.network]
-    assert stops[-1] == parameters.size
-    assert [start for start, _, _ in parameters.network] == [parameters.linear.size, *stops[:-1]]
+    given = problem(folder)
+    layers = dict(given.objective.network(given.model.weights).layers())
+    assert set(layers) == {-1, 0, 1, 2}
+    assert [tuple(weight.shape) for weight in layers[-1]] == [(3, 8), (3,)]
+    assert sum(map(len, layers.values())) == len(list(given.objective.network(given.model.weights).parameters()))
 
 
 @pytest.mark.parametrize("encoder", ["{}", "features+{}"])

@@ -302,22 +302,6 @@ def adagrad(weights, squares, gradient, start, stop, rate):
 
 
 @kernel
-def adamw(weights, mean, square, gradient, rate, decay, first, second, size, least):
-    """mean, square: running averages of g and g^2; weights -= rate * (mean / sqrt(square) + decay * weights); g = 0
-    (Loshchilov and Hutter 2019, algorithm 2).
-
-    `first` and `second` are the shares that the averages keep, `size` is what mean / sqrt(square) is multiplied with so
-    that averages which began at 0 are right, and `least` is added to the root.
-    """
-    for q in range(_U(weights.shape[0])):
-        g = gradient[q]
-        mean[q] += (1 - first) * (g - mean[q])
-        square[q] += (1 - second) * (g * g - square[q])
-        weights[q] -= rate * (size * mean[q] / (np.sqrt(square[q]) + least) + decay * weights[q])
-        gradient[q] = 0
-
-
-@kernel
 def move(source, start, stop, target):
     """target += source; source = 0."""
     for i in range(_U(start.shape[0])):

@@ -20,6 +20,7 @@ from tagweave.kernels import perceptron as kernels
 from tagweave.labels.sets import LabelRows
 from tagweave.models.batches import BlockObjective, Order, chunk_bounds, drawn, of_like_length
 from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.network import NetworkParameters
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
 from tagweave.structures.chain import Chain, ChainGradient
 from tagweave.structures.lockstep import Batch
@@ -83,10 +84,10 @@ class ChainObjective:
     def size(self) -> int:
         return self.parameters.size
 
-    @property
-    def network(self) -> Sequence[tuple[int, int, float]]:
-        """The weights of a network, as `ScorerParameters.network` has them."""
-        return self.parameters.network
+    def network(self, weights: Floats) -> Any:
+        """Return the module of the network under these weights, whose gradient `add_batch` adds to its parameters'."""
+        assert isinstance(self.parameters, NetworkParameters)  # noqa: S101 - the learner is that of networks
+        return self.parameters.network(weights)
 
     def __len__(self) -> int:
         return len(self.encoded)
@@ -162,7 +163,7 @@ class ChainObjective:
         scoring = self.parameters.scoring(weights).in_training()
         evidence = self.encoded.evidence
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
-        threads = self.threads if work >= _SHARED_WORK and not self.network else 1  # a network has threads of its own
+        threads = self.threads if work >= _SHARED_WORK and not self.parameters.has_network else 1
         bounds = np.linspace(first, last, threads + 1).astype(int).tolist()
         lows, highs = bounds[:-1], bounds[1:]
         slope = self._slope(scoring)
@@ -239,7 +240,7 @@ class ChainObjective:
     def order(self, seed: int, iteration: int, batch: int) -> Order:
         """Return the sentences of an iteration, in the order in which it takes batches of them."""
         order = drawn(self._members, self._sizes, seed, iteration)
-        if len(self.parameters.space) < _LARGE_SPACE:
+        if len(self.parameters.space) < _LARGE_SPACE and not self.parameters.has_network:
             return order
         return of_like_length(order, self.encoded.lengths, batch, seed, iteration)
 
@@ -254,7 +255,7 @@ class ChainObjective:
             return other
 
         in_block = max(1, BLOCK * len(self) // max(1, self.encoded.tokens) // _ROUND)
-        size = len(order) if self.network else _ROUND * in_block
+        size = len(order) if self.parameters.has_network else _ROUND * in_block
         if len(order) <= size:
             return copied(0)
         lengths = [min(size, len(order) - first) for first in range(0, len(order), size)]

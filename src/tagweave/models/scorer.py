@@ -158,12 +158,9 @@ class ScorerParameters(Parameters):
         return lambda first, last: every
 
     @property
-    def network(self) -> Sequence[tuple[int, int, float]]:
-        """Return the weights of a network: parts start .. stop - 1, each with how many layers are above it.
-
-        Those of labels are above the network, -1.
-        """
-        return ()
+    def has_network(self) -> bool:
+        """Whether a network scores, too: `network` is its module under weights, which is trained as a whole."""
+        return False
 
     def under_scheme(self, transition: Floats, start: Floats, end: Floats) -> TransitionScores:
         """Return transition scores [Y, Y], [Y], [Y], which become -inf where the scheme forbids."""

@@ -1,12 +1,11 @@
-"""AdamW for the weights of a network, and AdaGrad for features beside it."""
+"""AdamW of PyTorch for the weights of a network, and AdaGrad for features beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import sqrt
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,18 @@ from numpy.typing import NDArray
 from tagweave.kernels import weight_vectors
 from tagweave.learning.trainer import UNWATCHED, Learner, Objective, StateRules, TrainerState, Watch, state_weights
 
+if TYPE_CHECKING:
+    import torch
+
 Floats = NDArray[Any]
+
+
+class NetworkObjective(Objective, Protocol):
+    """An objective whose last weights are those of a module of PyTorch."""
+
+    def network(self, weights: Floats) -> Any:
+        """Return the module under these weights (`models.token_scorer`); `add_batch` adds to its gradients."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ class AdamW(Learner):
     """
 
     epochs: ClassVar[int] = 8
-    vectors: ClassVar[int] = 7
+    vectors: ClassVar[int] = 6
     ranges: ClassVar[Mapping[str, str]] = {"rate": "log:1e-05:0.001", "layers": "float:0.7:1", "batch": "int-log:4:64"}
     rate: float = 5e-5
     labels: float = 20.0
@@ -55,71 +65,87 @@ class AdamW(Learner):
     def fine_tuning(self) -> AdamW:
         return replace(self, rate=0.3 * self.rate, features=0.3 * self.features)
 
-    def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """Weights, and the averages of gradients and of their squares; of features, the sum of squares."""
-        square = np.zeros(objective.size, objective.dtype)
-        square[: _features(objective)] = 0.1
-        mean = np.zeros(objective.size, objective.dtype)
-        return TrainerState({"weights": weights.astype(objective.dtype), "mean": mean, "square": square})
+    def start(self, objective: NetworkObjective, weights: Floats) -> TrainerState:
+        """Weights, and the averages of gradients of the network and of their squares; of features, the sum of squares."""
+        weights = weights.astype(objective.dtype)
+        size = objective.network(weights).size
+        squares = np.full(objective.size - size, 0.1, objective.dtype)
+        mean, square = (np.zeros(size, objective.dtype) for _ in range(2))
+        return TrainerState({"weights": weights, "squares": squares, "mean": mean, "square": square})
 
-    def rules(self, objective: Objective) -> StateRules:
+    def rules(self, objective: NetworkObjective) -> StateRules:
         weights = state_weights(objective)
-        return StateRules({"weights": weights, "mean": weights, "square": replace(weights, least=0.0)})
+        size = objective.network(np.zeros(objective.size, objective.dtype)).size
+        mean = replace(weights, shape=(size,))
+        squares = replace(weights, shape=(objective.size - size,), least=1e-38)
+        return StateRules(
+            {"weights": weights, "squares": squares, "mean": mean, "square": replace(mean, least=0.0)}
+        )
 
-    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        if _network(objective):
-            import torch
+    def step(self, objective: NetworkObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
+        import torch
 
-            torch.set_num_threads(objective.threads)
-            torch.manual_seed(self.seed * 1_000_003 + state.iteration)
-        objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
-        gradient, updates = np.zeros(objective.size, objective.dtype), -(-len(objective) // self.batch)
+        torch.set_num_threads(objective.threads)
+        torch.manual_seed(self.seed * 1_000_003 + state.iteration)
+        weights, squares = state.weights, state.arrays["squares"]
+        network = objective.network(weights)
+        updates = -(-len(objective) // self.batch)
+        optimizer = self._optimizer(network, state, state.iteration * updates)
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda number: self._share_of_rate(state.iteration * updates + number + 1, updates)
+        )
+        shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
+        gradient = np.zeros(len(squares), objective.dtype)  # of features and transitions
         state.loss = 0.0
-        for number, (first, last) in enumerate(watch.batches(len(objective), self.batch), 1):
+        for first, last in watch.batches(len(objective), self.batch):
             for low, high in _parts(first, last, self.parts):
-                state.loss += objective.add_batch(state.weights, low, high, gradient)
-            self._update(objective, state, gradient, (first, last), state.iteration * updates + number, updates)
+                state.loss += shuffled.add_batch(weights, low, high, gradient)
+            weight_vectors.adagrad(
+                weights, squares, gradient, *shuffled.touched(first, last), weights.dtype.type(self.features)
+            )
+            # the gradient is a sum over sentences; the length of all gradients does not change AdamW's steps
+            torch.nn.utils.clip_grad_norm_(network.parameters(), self.longest * (last - first))
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+        _store(optimizer, network, state)
         state.iteration += 1
 
-    def _update(
-        self,
-        objective: Objective,
-        state: TrainerState,
-        gradient: Floats,
-        sentences: tuple[int, int],
-        number: int,
-        updates: int,
-    ) -> None:
-        """Make an update, the `number`-th, of `updates` in an epoch."""
-        weights, begin, (first, last) = state.weights, _features(objective), sentences
-        mean, square = state.arrays["mean"], state.arrays["square"]
-        starts, stops = objective.touched(first, last)
-        of_features = starts < begin
-        blocks = starts[of_features], np.minimum(stops[of_features], begin)
-        weight_vectors.adagrad(weights, square, gradient, *blocks, weights.dtype.type(self.features))
-        gradient[begin:] /= max(1, last - first)
-        length = sqrt(weight_vectors.dot(gradient[begin:], gradient[begin:]))
-        if length > self.longest:
-            gradient[begin:] *= self.longest / length
+    def _optimizer(self, network: Any, state: TrainerState, updates: int) -> torch.optim.AdamW:
+        """Return the optimizer of the network after so many updates."""
+        import torch
+
+        groups = [
+            {"params": weights, "lr": self.rate * (self.labels if above < 0 else self.layers**above)}
+            for above, weights in network.layers()
+        ]
+        optimizer = torch.optim.AdamW(groups, weight_decay=self.decay, fused=True)
+        averages = (network.views(state.arrays[name]) for name in _AVERAGES.values())
+        for weight, *of_weight in zip(network.parameters(), *averages, strict=True):
+            step = torch.tensor(float(updates), device=weight.device)
+            tensors = (average.to(weight.device) for average in of_weight)
+            optimizer.state[weight] = {"step": step, **dict(zip(_AVERAGES, tensors, strict=True))}
+        return optimizer
+
+    def _share_of_rate(self, number: int, updates: int) -> float:
+        """Return which share of its rate the `number`-th update has, of so many in an epoch."""
         rises = min(1.0, number / max(1.0, self.warm_up * updates))
-        rate = self.rate * rises / max(1.0, number / updates) ** 0.5
-        size = (1 - 0.999**number) ** 0.5 / (1 - 0.9**number)
-        for start, stop, above in _network(objective):
-            own = rate * (self.labels if above < 0 else self.layers**above)
-            part = (each[start:stop] for each in (weights, mean, square, gradient))
-            numbers = (own, self.decay, 0.9, 0.999, size, 1e-8)
-            weight_vectors.adamw(*part, *(weights.dtype.type(each) for each in numbers))
+        return float(rises / max(1.0, number / updates) ** 0.5)
 
 
-def _network(objective: Any) -> Sequence[tuple[int, int, float]]:
-    network: Sequence[tuple[int, int, float]] = getattr(objective, "network", ())
-    return network
+_AVERAGES = {"exp_avg": "mean", "exp_avg_sq": "square"}  # PyTorch's names, and those of the state
 
 
-def _features(objective: Any) -> int:
-    """Return how many weights are not of a network."""
-    network = _network(objective)
-    return network[0][0] if network else int(objective.size)
+def _store(optimizer: torch.optim.AdamW, network: Any, state: TrainerState) -> None:
+    """Copy weights and averages from another device; on the processor, they lie in the state already."""
+    import torch
+
+    of_state = state.weights[state.weights.size - network.size :], *(state.arrays[name] for name in _AVERAGES.values())
+    with torch.no_grad():
+        for weight, *stored in zip(network.parameters(), *map(network.views, of_state), strict=True):
+            tensors = weight, *(optimizer.state[weight][name] for name in _AVERAGES)
+            for tensor, view in zip(tensors, stored, strict=True):
+                view.copy_(tensor)
 
 
 def _parts(first: int, last: int, parts: int) -> list[tuple[int, int]]:
