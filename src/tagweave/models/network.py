@@ -175,24 +175,23 @@ class NetworkScoring(ChainScoring):
         return self
 
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        import torch
-
         self._linear.write(encoded, first, last, scores)
         if not len(scores):
             return
-        module = self.parameters.network(self._weights).train(self._learns)
-        with torch.set_grad_enabled(self._learns):
-            emission = module(read(encoded, first, last, self.parameters.subwords))
+        module = self.parameters.network(self._weights)
+        reading = read(encoded, first, last, self.parameters.subwords)
         if self._learns:
-            self._scored[first, last] = emission
-        scores += emission.detach().cpu().numpy()
+            emission = self._scored[first, last] = module.train()(reading)
+            scores += emission.detach().cpu().numpy()
+        else:
+            scores += (module.eval() if module.training else module).scores(reading)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
         import torch
 
         self._linear.add_gradient(encoded, first, last, emission, gradient[: self.parameters.linear.size])
         if (output := self._scored.pop((first, last), None)) is not None:
-            output.backward(torch.from_numpy(np.nan_to_num(emission)).to(output))
+            torch.autograd.backward(output, torch.from_numpy(np.nan_to_num(emission)).to(output))
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
         self._linear.add_transition_gradient(d_scores, gradient[: self.parameters.linear.size])

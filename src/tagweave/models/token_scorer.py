@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from tagweave.labels.space import View
 from tagweave.models.pretrained import Blueprint, blueprint, quiet
 
 _TOGETHER = 32  # rows of pieces that are read at a time when nothing is learnt
+_REMEMBERED = 1 << 22  # numbers of scores that are kept for text that is read again, as calibration does
 
 
 class TokenScorer(nn.Module):
@@ -36,9 +38,11 @@ class TokenScorer(nn.Module):
 
     def __init__(self, encoder: nn.Module, width: int, views: Sequence[View], pooling: str) -> None:
         super().__init__()
-        self.heads = _without_memory(nn.ModuleList(nn.Linear(width, len(view.names)) for view in views))
+        self.heads = nn.ModuleList(nn.Linear(width, len(view.names)) for view in views)
+        _without_memory(self.heads)
         self.encoder = encoder
         self.width, self.pooling = width, pooling
+        self._remembered: dict[bytes, NDArray[Any]] = {}
         self._projections = [None if view.is_identity else torch.from_numpy(view.projection).long() for view in views]
 
     @property
@@ -60,7 +64,7 @@ class TokenScorer(nn.Module):
     def views(self, vector: NDArray[Any]) -> list[Tensor]:
         """Return a vector [size] cut to the shapes of the parameters; memory is shared."""
         shapes = [weight.shape for weight in self.parameters()]
-        parts = torch.from_numpy(vector).split([shape.numel() for shape in shapes])
+        parts = torch.split(torch.from_numpy(vector), [shape.numel() for shape in shapes])
         return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def layers(self) -> list[tuple[int, list[nn.Parameter]]]:
@@ -72,19 +76,39 @@ class TokenScorer(nn.Module):
             layers.setdefault(count - 1 - _layer(name), []).append(weight)
         return list(layers.items())
 
+    def train(self, mode: bool = True) -> TokenScorer:
+        self._remembered.clear()
+        return super().train(mode)
+
+    def scores(self, reading: Reading) -> NDArray[Any]:
+        """Return the emission scores [n, Y] of tokens out of training, those of the last text from memory."""
+        key = sha256(b"".join(array.tobytes() for array in (reading.pieces, reading.first_piece))).digest()
+        if (scores := self._remembered.get(key)) is None:
+            with torch.no_grad():
+                scores = self(reading).cpu().numpy()
+            if scores.size + sum(kept.size for kept in self._remembered.values()) > _REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = scores
+        return scores
+
+    def freeze(self, layers: int) -> None:
+        """Keep so many of the lowest layers, and what lies below them, as they are in training."""
+        for name, weight in self.encoder.named_parameters():
+            weight.requires_grad_(_layer(name) >= layers)
+
     def forward(self, reading: Reading) -> Tensor:
         """Return the emission scores [n, Y] of the tokens of rows of pieces."""
         hidden = pooled(self._states(reading), reading, self.pooling)
-        scores = [head(hidden) for head in self.heads]
-        return sum(
+        scores = [
             score if projection is None else score[:, projection.to(score.device)]
-            for score, projection in zip(scores, self._projections, strict=True)
-        )
+            for score, projection in zip((head(hidden) for head in self.heads), self._projections, strict=True)
+        ]
+        return torch.stack(scores).sum(0) if len(scores) > 1 else scores[0]
 
     def _states(self, reading: Reading) -> Tensor:
         """Return the states [R * longest, H] of all pieces."""
         rows, longest = reading.pieces.shape
-        dtype = self.heads[0].weight.dtype
+        dtype = next(self.heads.parameters()).dtype
         if self.training:
             return self._read(reading.pieces, reading.mask).reshape(-1, self.width).to(dtype)
         states = torch.zeros((rows, longest, self.width), dtype=dtype, device=self.device)
@@ -144,14 +168,14 @@ def encoder_of(subwords: Subwords, most: int) -> tuple[nn.Module, Blueprint]:
     torch.set_num_threads(1)  # as everywhere; training has more if asked for more
     with refusing("a network whose configuration"), quiet():
         encoder = plan.kind(plan.config)
-    return _without_memory(encoder), plan
+    _without_memory(encoder)
+    return encoder, plan
 
 
-def _without_memory(module: nn.Module) -> nn.Module:
-    """Return the module with parameters of the same shapes, all numbers of which are one."""
+def _without_memory(module: nn.Module) -> None:
+    """Give parameters one number of memory, in all places of their shapes."""
     for weight in module.parameters():
         weight.data = weight.data.new_empty(()).expand(weight.shape)
-    return module
 
 
 def device_of(name: str) -> torch.device:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -45,11 +45,14 @@ class AdamW(Learner):
         decay: how much smaller weights of the network become in an update, in its rate.
         warm_up: the share of the first epoch over which rates rise.
         longest: the longest gradient of the network.
+        freeze: how many of the lowest layers stay as they are, with what lies below them, the table of pieces; `None`:
+            not even that.
         seed: seed of the order of sentences, and of what the network leaves out in training.
     """
 
     epochs: ClassVar[int] = 8
     vectors: ClassVar[int] = 6
+    may_be_zero: ClassVar[Sequence[str]] = ("freeze",)
     ranges: ClassVar[Mapping[str, str]] = {"rate": "log:1e-05:0.001", "layers": "float:0.7:1", "batch": "int-log:4:64"}
     rate: float = 5e-5
     labels: float = 20.0
@@ -60,13 +63,14 @@ class AdamW(Learner):
     decay: float = 0.01
     warm_up: float = 0.5
     longest: float = 1.0
+    freeze: int | None = None
     seed: int = 0
 
     def fine_tuning(self) -> AdamW:
         return replace(self, rate=0.3 * self.rate, features=0.3 * self.features)
 
     def start(self, objective: NetworkObjective, weights: Floats) -> TrainerState:
-        """Weights, and the averages of gradients of the network and of their squares; of features, the sum of squares."""
+        """Weights; of the network, the averages of gradients and of their squares; of features, the sum of squares."""
         weights = weights.astype(objective.dtype)
         size = objective.network(weights).size
         squares = np.full(objective.size - size, 0.1, objective.dtype)
@@ -78,9 +82,7 @@ class AdamW(Learner):
         size = objective.network(np.zeros(objective.size, objective.dtype)).size
         mean = replace(weights, shape=(size,))
         squares = replace(weights, shape=(objective.size - size,), least=1e-38)
-        return StateRules(
-            {"weights": weights, "squares": squares, "mean": mean, "square": replace(mean, least=0.0)}
-        )
+        return StateRules({"weights": weights, "squares": squares, "mean": mean, "square": replace(mean, least=0.0)})
 
     def step(self, objective: NetworkObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         import torch
@@ -89,6 +91,8 @@ class AdamW(Learner):
         torch.manual_seed(self.seed * 1_000_003 + state.iteration)
         weights, squares = state.weights, state.arrays["squares"]
         network = objective.network(weights)
+        if self.freeze is not None:
+            network.freeze(self.freeze)
         updates = -(-len(objective) // self.batch)
         optimizer = self._optimizer(network, state, state.iteration * updates)
         schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -116,12 +120,17 @@ class AdamW(Learner):
         import torch
 
         groups = [
-            {"params": weights, "lr": self.rate * (self.labels if above < 0 else self.layers**above)}
+            {
+                "params": [weight for weight in weights if weight.requires_grad],
+                "lr": self.rate * (self.labels if above < 0 else self.layers**above),
+            }
             for above, weights in network.layers()
         ]
         optimizer = torch.optim.AdamW(groups, weight_decay=self.decay, fused=True)
         averages = (network.views(state.arrays[name]) for name in _AVERAGES.values())
         for weight, *of_weight in zip(network.parameters(), *averages, strict=True):
+            if not weight.requires_grad:
+                continue
             step = torch.tensor(float(updates), device=weight.device)
             tensors = (average.to(weight.device) for average in of_weight)
             optimizer.state[weight] = {"step": step, **dict(zip(_AVERAGES, tensors, strict=True))}
@@ -143,9 +152,10 @@ def _store(optimizer: torch.optim.AdamW, network: Any, state: TrainerState) -> N
     of_state = state.weights[state.weights.size - network.size :], *(state.arrays[name] for name in _AVERAGES.values())
     with torch.no_grad():
         for weight, *stored in zip(network.parameters(), *map(network.views, of_state), strict=True):
-            tensors = weight, *(optimizer.state[weight][name] for name in _AVERAGES)
-            for tensor, view in zip(tensors, stored, strict=True):
-                view.copy_(tensor)
+            if weight.requires_grad:
+                tensors = weight, *(optimizer.state[weight][name] for name in _AVERAGES)
+                for tensor, view in zip(tensors, stored, strict=True):
+                    view.copy_(tensor)
 
 
 def _parts(first: int, last: int, parts: int) -> list[tuple[int, int]]:
