@@ -65,13 +65,14 @@ def decided(job: Job) -> Job:
     if len(entrants) == 1:
         return job.with_method(METHODS[entrants[0]])
     tell = job.run.tell
-    small = _small(job)
+    small = _small(job.of_features())
     scores: dict[str, float] = {}
     error: TagweaveError | None = None
     groups = [corpora for corpora in (small.data.targets, small.data.sources) if corpora]
     tokens = [f"{sum(corpus.tokens() for corpus in corpora):,}" for corpora in groups]
     judge = "the development data" if job.dev else "sentences of TRAIN that are held out"
-    tell(f"methods race on {' and '.join(tokens)} tokens of {' and '.join(small.data.guidelines)}, judged by {judge}")
+    texts = f"{' and '.join(tokens)} tokens of {' and '.join(small.data.guidelines)}"
+    tell(f"methods race on {texts}, judged by {judge}{', without the network' if job.plan.folder else ''}")
     for name in entrants:
         begin = job.run.clock()
         try:

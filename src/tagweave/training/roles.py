@@ -85,7 +85,7 @@ def _guided(dev: Corpus, guide: ChainModel, job: Job) -> Iterator[tuple[ChainMod
 
     Parts are stretches of sentences: names are repeated within a document, which would make models look better.
     """
-    recipe = replace(job.recipe, sample=())
+    recipe = replace(job.recipe.of_features(), sample=())
     parts = _PARTS if dev.tokens() > _FEW else min(_PARTS_OF_FEW, len(dev))
     for number in range(parts):
         start, stop = (len(dev) * edge // parts for edge in (number, number + 1))

@@ -163,6 +163,15 @@ class Recipe:
                 pooling=plan.pooling,
             )
 
+    def of_features(self) -> Recipe:
+        """Return the recipe without its network, which takes minutes: for models that are trained on the side."""
+        if self.lookups.subwords is None:
+            return self
+        lookups, templates = replace(self.lookups, subwords=None), self.chosen_templates()
+        return replace(
+            self, templates=templates if templates.texts else None, lookups=lookups, learner="adagrad", settings={}
+        )
+
     @property
     def mistake_driven(self) -> bool:
         """Whether the learner compares the best labels with the best allowed ones: no gradients, no probabilities."""
