@@ -69,7 +69,7 @@ def test_the_same_run_gives_the_same_bytes(run, corpora, tmp_path, learner, thre
     options = ["--learner", learner, "--threads", threads, "--seed", 3, *RUN]
     if learner == "adamw":
         save_network(tmp_path)
-        options += ["--encoder", f"features+{tmp_path}"]
+        options += ["--encoder", f"{tmp_path}"]
     for model in models:
         run("train", corpora / "dev.txt", "-o", model, *options)
     assert models[0].read_bytes() == models[1].read_bytes()

@@ -152,10 +152,9 @@ def test_no_binary_vectors(tmp_path: Path, data: bytes, problem: str) -> None:
 
 
 @pytest.mark.parametrize("learner", ["adagrad", "perceptron", "lbfgs"])
-@pytest.mark.parametrize("encoder", ["static:", "features+static:"])
-def test_a_model_knows_words_that_its_corpus_does_not_have(tmp_path: Path, encoder: str, learner: str) -> None:
+def test_a_model_knows_words_that_its_corpus_does_not_have(tmp_path: Path, learner: str) -> None:
     text = "\n".join(f"{kind}{i} {i % 3 + 1} {5 if kind == 'n' else -5}" for i in range(9) for kind in "nv")
-    encoder += written(tmp_path / "v.txt", text)
+    encoder = "static:" + written(tmp_path / "v.txt", text)
     pairs = [(f"n{i}", f"v{i}") for i in range(5)]
     pairs += [(second, first) for first, second in pairs]
     labelled = (Sentence(pair, {"tag": tuple((form[0].upper(),) for form in pair)}) for pair in pairs * 3)
@@ -178,5 +177,5 @@ def test_a_model_of_a_closed_domain_stores_the_vectors_of_its_words(tmp_path: Pa
     assert model.trained.encoder.lookups.vectors.words == ("Ann",)
     with pytest.raises(PlanError, match=r"found `stored_vectors` without word vectors"):
         tw.train(corpus, stored_vectors="corpora", **options)
-    with pytest.raises(PlanError, match=r"found 'features\+static:' as `encoder`, expected a file of word vectors"):
-        tw.train(corpus, encoder="features+static:", **options)
+    with pytest.raises(PlanError, match="found 'static:' as `encoder`, expected a file of word vectors"):
+        tw.train(corpus, encoder="static:", **options)

@@ -216,7 +216,7 @@ def test_defaults_are_those_that_were_chosen_on_development_data() -> None:
     """The pages of docs are made from the program, so nothing else would notice another default."""
     chosen = {
         AdaGrad: (0.2, 4, 0, 2, 0.1),
-        AdamW: (5e-5, 20.0, 0.9, 0.1, 16, 1, 0.01, 0.5, 1.0, None, 0),
+        AdamW: (3e-4, 20.0, 0.9, 0.1, 8, 1, 0.01, 0.5, 1.0, 0, 0),
         AROW: (1.0, 1.0, 0.0, 0),
         PassiveAggressive: (1, 1.0, True, True, 0.0, 0),
         AveragedPerceptron: (1, 0, 0.0),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import tagweave as tw
 from benchmarks.fuzz_bases import save_network
@@ -18,7 +19,9 @@ from tagweave.errors import PlanError
 from tagweave.features.lookups import Lookups
 from tagweave.features.subwords import Subwords, windows_of
 from tagweave.features.templates import Templates
+from tagweave.learning.learners.adamw import AdamW
 from tagweave.learning.run import Silence
+from tagweave.models.frozen_layers import FrozenLayers
 from tagweave.models.network import read
 from tagweave.models.token_scorer import encoder_of, pooled
 from tagweave.training.fit.chain_problem import ChainProblem
@@ -84,7 +87,6 @@ def test_the_gradient_is_that_of_differences(folder: str, pooling: str, template
 
 @pytest.mark.parametrize("pooling", ["first", "mean", "last"])
 def test_vectors_are_those_of_transformers(folder: str, pooling: str) -> None:
-    import torch
     from transformers import AutoModel, PreTrainedTokenizerFast
 
     given = problem(folder)
@@ -136,10 +138,10 @@ def test_a_sentence_longer_than_the_network_reads_is_tagged(folder: str) -> None
 
 def test_equal_trainings_are_equal_and_a_file_tags_alike(folder: str, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        tw.train(corpus(), encoder=f"features+{folder}", **QUICK).save(tmp_path / name)
+        tw.train(corpus(), encoder=folder, **QUICK).save(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert folder.encode() not in (tmp_path / "one").read_bytes()
-    model = tw.train(corpus(), dev=corpus(seed=1), encoder=f"features+{folder}", **{**QUICK, "iterations": 8})
+    model = tw.train(corpus(), dev=corpus(seed=1), encoder=folder, **{**QUICK, "iterations": 8})
     model.save(tmp_path / "m")
     assert model.score is not None
     assert model.score > 0.9
@@ -152,7 +154,7 @@ def test_equal_trainings_are_equal_and_a_file_tags_alike(folder: str, tmp_path: 
 )
 def test_methods_for_two_guidelines_train_it(folder: str, method: str) -> None:
     source, dev = corpus(60, seed=2, guideline="other"), corpus(seed=1)
-    model = tw.train(corpus(60, 0.5), source, dev=dev, method=method, encoder=f"features+{folder}", **QUICK)
+    model = tw.train(corpus(60, 0.5), source, dev=dev, method=method, encoder=folder, **QUICK)
     assert model.score is not None
     assert model.score > 0.5
 
@@ -167,6 +169,38 @@ def test_an_epoch_that_is_repeated_is_the_same(folder: str) -> None:
     for each in (state, again):
         trainer.step(given.objective, each)
     assert np.array_equal(state.weights, again.weights)
+
+
+def test_frozen_layers_stay_and_are_read_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    reaching = FrozenLayers._reaching
+
+    def counted(layers: FrozenLayers, inputs: dict[str, Any]) -> Any:
+        calls.append(len(inputs["input_ids"]))
+        return reaching(layers, inputs)
+
+    monkeypatch.setattr(FrozenLayers, "_reaching", counted)
+    results = []
+    for is_kept in (True, False):
+        given = problem(folder)
+        if not is_kept:
+            monkeypatch.setattr(FrozenLayers, "_works", lambda *_: False)
+        trainer = AdamW(freeze=1, rate=0.01, batch=3)
+        state = trainer.start(given.objective, given.model.weights)
+        for _ in range(3):
+            trainer.step(given.objective, state)
+        results.append(state.weights)
+        network = given.objective.network(state.weights)
+        before = network.views(given.model.weights[-network.size :])
+        changed = {
+            name
+            for (name, weight), old in zip(network.named_parameters(), before, strict=True)
+            if not torch.equal(weight, old)
+        }
+        assert any("layer.1" in name for name in changed)
+        assert not any("layer.0" in name or "embeddings" in name for name in changed)
+    assert sum(calls) == 3 + 6  # a batch to see that it works, then each sentence once
+    assert np.abs(results[0] - results[1]).max() < 1e-3
 
 
 def test_spans_keep_to_a_share(folder: str) -> None:
@@ -218,7 +252,7 @@ def test_layers_have_rates(folder: str) -> None:
     assert sum(map(len, layers.values())) == len(list(given.objective.network(given.model.weights).parameters()))
 
 
-@pytest.mark.parametrize("encoder", ["{}", "features+{}"])
+@pytest.mark.parametrize("encoder", ["alone:{}", "{}"])
 def test_a_network_teaches_a_model_of_features(folder: str, encoder: str) -> None:
     teacher = tw.train(corpus(), task="tag", encoder=encoder.format(folder), **QUICK)
     text, rest = corpus(100, known=0, seed=1), {"tell": lambda line: None, "callback": Silence()}

@@ -84,7 +84,7 @@ def test_usual_ranges_suit_every_learner_and_method() -> None:
     for learner, method, task in cases:
         if task == "parse" and ("tree" not in METHODS[method].structures or learner == "adamw"):
             continue
-        encoder = "features+folder" if learner == "adamw" else "features"
+        encoder = "folder" if learner == "adamw" else "features"
         options = METHODS[method].options()
         plan = replace(COUPLED, learner=learner, method=method, options=options, task=task, encoder=encoder)
         assert Space.of(plan, {}).ranges.keys() == usual_ranges(plan).keys()

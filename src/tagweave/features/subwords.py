@@ -158,6 +158,12 @@ class Subwords:
         is_offset = any(name in self.settings["model_type"] for name in _OFFSET)
         return min(_LONGEST, most - padding - 1 if is_offset else most)
 
+    @property
+    def width(self) -> int:
+        """How many numbers the states of the network have, by its configuration; 768 where this does not tell."""
+        sizes = (self.settings.get(name) for name in ("hidden_size", "dim", "d_model", "emb_dim"))
+        return next((size for size in sizes if isinstance(size, int) and size > 0), 768)
+
     def check_tables(self) -> None:
         """Raise ValueError for a table of sines that would take long: it is computed number by number."""
         if not any(name == self.settings["model_type"] for name in _SINES):

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from tagweave.errors import PlanError
 from tagweave.features.subwords import NetworkError, Reading, Subwords, refusing
 from tagweave.labels.space import View
+from tagweave.models.frozen_layers import FrozenLayers
 from tagweave.models.pretrained import Blueprint, blueprint, quiet
 
 _TOGETHER = 32  # rows of pieces that are read at a time when nothing is learnt
@@ -42,6 +43,7 @@ class TokenScorer(nn.Module):
         _without_memory(self.heads)
         self.encoder = encoder
         self.width, self.pooling = width, pooling
+        self._frozen: FrozenLayers | None = None
         self._remembered: dict[bytes, NDArray[Any]] = {}
         self._projections = [None if view.is_identity else torch.from_numpy(view.projection).long() for view in views]
 
@@ -78,7 +80,10 @@ class TokenScorer(nn.Module):
 
     def train(self, mode: bool = True) -> TokenScorer:
         self._remembered.clear()
-        return super().train(mode)
+        super().train(mode)
+        if mode and self._frozen is not None:
+            self._frozen.train()
+        return self
 
     def scores(self, reading: Reading) -> NDArray[Any]:
         """Return the emission scores [n, Y] of tokens out of training, those of the last text from memory."""
@@ -95,6 +100,8 @@ class TokenScorer(nn.Module):
         """Keep so many of the lowest layers, and what lies below them, as they are in training."""
         for name, weight in self.encoder.named_parameters():
             weight.requires_grad_(_layer(name) >= layers)
+        if layers and self._frozen is None:
+            self._frozen = FrozenLayers(self.encoder, layers)
 
     def forward(self, reading: Reading) -> Tensor:
         """Return the emission scores [n, Y] of the tokens of rows of pieces."""
@@ -130,8 +137,12 @@ class TokenScorer(nn.Module):
             "input_ids": torch.from_numpy(pieces).to(device),
             "attention_mask": torch.from_numpy(mask.astype(np.int64)).to(device),
         }
+        states: Tensor
         with refusing("a network"), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            states: Tensor = self.encoder(**inputs).last_hidden_state
+            if self.training and self._frozen is not None:
+                states = self._frozen.read(inputs)
+            else:
+                states = self.encoder(**inputs).last_hidden_state
         if states.shape != (*inputs["input_ids"].shape, self.width):
             raise NetworkError(f"found states {list(states.shape)} of a network, expected a vector for each piece")
         return states

@@ -14,7 +14,7 @@ from tagweave.errors import CorpusError
 from tagweave.labels import PARSE, SPANS
 from tagweave.learning.run import Run
 from tagweave.structures import TREE
-from tagweave.training.plan import LOOKUPS, Options, Plan, ResolvedPlan
+from tagweave.training.plan import FEATURES, LOOKUPS, STATIC, Options, Plan, ResolvedPlan
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -106,7 +106,12 @@ class Job:
         """Return the job without its network, which takes minutes: for models that are trained on the side."""
         if not self.plan.folder:
             return self
-        plan = replace(self.plan, encoder="features", learner=Plan.learner, settings={})
+        plan = replace(
+            self.plan,
+            encoder=STATIC + self.plan.vectors if self.plan.vectors else FEATURES,
+            learner=Plan.learner,
+            settings={},
+        )
         lookups = replace(self.lookup_files.lookups, subwords=None)
         return replace(self, plan=plan, lookup_files=replace(self.lookup_files, lookups=lookups))
 

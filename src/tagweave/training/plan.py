@@ -29,8 +29,8 @@ SCHEMA = 1
 """The version of the JSON form of plans."""
 LOOKUPS = ("lexicons", "gazetteers", "clusters")
 """The fields of plans that name files which features look up."""
-STATIC = "static:"
-"""What begins an encoder that is word vectors."""
+FEATURES, STATIC, ALONE = "features", "static:", "alone:"
+"""The encoder that is features alone, and what begins one with word vectors, or with a network without features."""
 
 
 @dataclass(frozen=True)
@@ -212,10 +212,10 @@ class Plan(Validated):
         flag=True,
     )
     encoder: str = option(
-        "features",
-        "What tokens are scored by: features; features and word vectors, by static: and their file or pipeline of"
-        " spaCy; a network, by the folder of a model of transformers; or features and a network, as features+FOLDER.",
-        "features|static:FILE|static:spacy:NAME|[features+]FOLDER",
+        FEATURES,
+        "What tokens are scored by beside features: word vectors, by static: and their file or pipeline of spaCy; a"
+        " network, by the folder of a model of transformers; or both. After alone:, a network without features.",
+        "static:FILE|static:spacy:NAME|[static:FILE+]FOLDER|alone:FOLDER",
         structure=CHAIN,
         panel="Features",
         flag=True,
@@ -283,24 +283,22 @@ class Plan(Validated):
 
     @property
     def has_features(self) -> bool:
-        """Whether tokens are scored by features, alone or beside a network: word vectors are never alone."""
-        return self.encoder.startswith(STATIC) or self.encoder.split("+", 1)[0] == "features"
+        """Whether tokens are scored by features, alone or beside vectors and a network."""
+        return not self.encoder.startswith(ALONE)
 
     @property
     def vectors(self) -> str:
         """The file of word vectors, or `spacy:` and a pipeline; "" without."""
-        beside = self._beside_features
-        return beside.removeprefix(STATIC) if beside.startswith(STATIC) else ""
+        return self._parts[0]
 
     @property
     def folder(self) -> str:
         """The folder of the network; "" without."""
-        beside = self._beside_features
-        return "" if beside.startswith(STATIC) else beside
+        return self._parts[1]
 
     @property
-    def _beside_features(self) -> str:
-        return self.encoder.removeprefix("features").removeprefix("+")
+    def _parts(self) -> tuple[str, str]:
+        return encoder_parts(self.encoder)
 
     @property
     def corpora(self) -> tuple[Source, ...]:
@@ -403,6 +401,16 @@ def with_names(values: Any) -> Any:
     return _renamed(values, lambda path, _: short_name(path))
 
 
+def encoder_parts(encoder: str) -> tuple[str, str]:
+    """Return the file of vectors, or `spacy:` and a pipeline, and the folder of the network; "" where there is none."""
+    if encoder == FEATURES:
+        return "", ""
+    if not encoder.startswith(STATIC):
+        return "", encoder.removeprefix(ALONE)
+    vectors, _, folder = encoder.removeprefix(STATIC).partition("+")
+    return vectors, folder
+
+
 def with_files(plan: Plan, folders: Sequence[Path]) -> Plan:
     """Find the files that the plan of a model names: in the current folder, or in one of others."""
 
@@ -430,8 +438,10 @@ def _renamed(values: Any, name_of: Callable[[str, str], str]) -> Any:
     if ratio_corpus and isinstance(options.get("entity_ratio"), str):  # `[GUIDELINE=]PATH[#LAYER]`
         new = name_of(ratio_corpus["path"], ratio_corpus["sha256"])
         options["entity_ratio"] = options["entity_ratio"].replace(ratio_corpus["path"], new)
-    if folder := values["encoder"].removeprefix("features").removeprefix("+").removeprefix(STATIC):
-        values["encoder"] = values["encoder"].removesuffix(folder) + name_of(folder, "")
+    vectors, folder = encoder_parts(values["encoder"])
+    prefix = ALONE if values["encoder"].startswith(ALONE) else ""
+    parts = [f"{start}{name_of(file, '')}" for start, file in ((STATIC, vectors), (prefix, folder)) if file]
+    values["encoder"] = "+".join(parts) or FEATURES
     for place, key in file_places(values):
         if key != "entity_ratio":
             place[key] = name_of(place[key], place["sha256"] if key == "path" else "")

@@ -36,7 +36,8 @@ class AdamW(Learner):
     made as long. Features beside the network, and transitions, have the steps of AdaGrad.
 
     Args:
-        rate: the rate of the topmost layer.
+        rate: the rate of the topmost layer. A recipe fits its default to the network: 3e-4 for states of 384 numbers, a
+            fourth of it for those of 768.
         labels: how many times this rate the weights of labels on top of the network have.
         layers: the rate of a layer as a share of the layer's above.
         features: the rate of AdaGrad for features and transitions.
@@ -54,16 +55,16 @@ class AdamW(Learner):
     vectors: ClassVar[int] = 6
     may_be_zero: ClassVar[Sequence[str]] = ("freeze",)
     ranges: ClassVar[Mapping[str, str]] = {"rate": "log:1e-05:0.001", "layers": "float:0.7:1", "batch": "int-log:4:64"}
-    rate: float = 5e-5
+    rate: float = 3e-4
     labels: float = 20.0
     layers: float = 0.9
     features: float = 0.1
-    batch: int = 16
+    batch: int = 8
     parts: int = 1
     decay: float = 0.01
     warm_up: float = 0.5
     longest: float = 1.0
-    freeze: int | None = None
+    freeze: int | None = 0
     seed: int = 0
 
     def fine_tuning(self) -> AdamW:

@@ -39,6 +39,11 @@ def has_seed(learner: str) -> bool:
     return "seed" in LEARNERS[learner].__dataclass_fields__
 
 
+def rate_of_network(width: int) -> float:
+    """Return the rate of a network whose states have so many numbers: wider ones need smaller steps."""
+    return float(min(1e-3, _RATE * (_WIDTH / width) ** 2))
+
+
 def by_words(targets: Sequence[Corpus], sources: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
     """Return all sentences of the targets, and of each other corpus about `times` as many words as the targets have.
 
@@ -72,6 +77,8 @@ SPAN_SETTINGS: dict[str, Any] = {"rate": 0.1}
 """AdaGrad for spans. Dev F with 0.2 and 0.1: 91.5, 91.4 and 80.9, 81.4 in English (14,041 and 2,400 sentences); 76.4,
 76.9 and 62.7, 63.4 in Spanish (8,316 and 1,000); 93.3, 93.5 and 86.4, 86.9 of chunks (7,936 and 1,000); 58.9, 60.6 and
 44.2, 45.2 of CrossNER (200 and 100); 42.4, 43.6, 48.6, 49.8 and 69.6, 69.6 of three noises of NoiseBench."""
+_RATE, _WIDTH = 3e-4, 384
+"""The rate of a network whose states have so many numbers."""
 DROP_COLUMNS = 0.5
 """Chosen on development sets of four languages: see docs/parsing.md."""
 _CHAINS, _TREES = {"structure": CHAIN}, {"structure": TREE}
@@ -196,9 +203,13 @@ class Recipe:
         return TemplateEncoder(self.chosen_templates(), index, self.lookups)
 
     def trainer(self) -> Trainer:
-        """Return the learner with its settings; AdaGrad has defaults that suit arcs and spans."""
-        usual = ARC_SETTINGS if self.structure == TREE else SPAN_SETTINGS if self.task.name == SPANS else {}
-        trainer: Trainer = LEARNERS[self.learner](**{**(usual if self.learner == "adagrad" else {}), **self.settings})
+        """Return the learner with its settings; AdaGrad has defaults that suit arcs and spans, AdamW the network."""
+        usual: Mapping[str, Any] = {}
+        if self.learner == "adagrad":
+            usual = ARC_SETTINGS if self.structure == TREE else SPAN_SETTINGS if self.task.name == SPANS else {}
+        elif self.lookups.subwords is not None:
+            usual = {"rate": rate_of_network(self.lookups.subwords.width)}
+        trainer: Trainer = LEARNERS[self.learner](**{**usual, **self.settings})
         return trainer if self.average_seeds == 1 else SeedAverage.of(trainer, self.average_seeds)
 
     def dense(self, labels: int) -> bool:
