@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from tagweave.kernels.mistakes import Moves, StepRule, Vectors, move
 from tagweave.training.fit.recipe import LEARNERS
@@ -20,6 +22,11 @@ SETTINGS: dict[str, dict[str, Any]] = {name: {} for name in LEARNERS} | {
     "arow": {"gamma": 2.0},
 }
 """Settings with which every learner goes on for a while, at least four iterations."""
+
+
+def problem_for(learner: str, **options: Any) -> Logistic:
+    """A random problem, whose weights are those of a module for a learner that needs one."""
+    return (NetworkLogistic if learner == "adamw" else Logistic).random(**options)
 
 
 def order_of(seed: int, iteration: int, rows: int) -> NDArray[np.int64]:
@@ -104,3 +111,46 @@ class Logistic:
 
     def regularised(self, weights: Floats, c2: float, c1: float = 0.0) -> float:
         return self.loss_and_gradient(weights)[0] + c2 * float(weights @ weights) + c1 * float(np.abs(weights).sum())
+
+
+class Layer(nn.Module):
+    """A module whose only parameter shares memory with a vector."""
+
+    def __init__(self, weights: Floats) -> None:
+        super().__init__()
+        self.weight, self.size = nn.Parameter(torch.from_numpy(weights)), len(weights)
+
+    def layers(self) -> list[tuple[int, list[nn.Parameter]]]:
+        return [(0, [self.weight])]
+
+    def views(self, vector: Floats) -> list[torch.Tensor]:
+        return [torch.from_numpy(vector)]
+
+    def freeze(self, layers: int) -> None:
+        """No layer is below."""
+
+
+class NetworkLogistic(Logistic):
+    """A logistic regression whose weights are those of a module, which gets their gradient."""
+
+    module: Layer | None = None
+
+    def network(self, weights: Floats) -> Layer:
+        if self.module is None or self.module.weight.data_ptr() != weights.ctypes.data:
+            self.module = Layer(weights)
+        return self.module
+
+    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
+        full = np.zeros(self.size, self.dtype)
+        loss = super().add_batch(weights, first, last, full)
+        weight = self.network(weights).weight
+        weight.grad = torch.from_numpy(full) + (0 if weight.grad is None else weight.grad)
+        return loss
+
+    def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def shuffled(self, order: NDArray[np.int64]) -> NetworkLogistic:
+        other = NetworkLogistic(self.x[order], self.y[order], self.dtype)
+        other._count, other.module = self._count, self.module  # type: ignore[method-assign]
+        return other

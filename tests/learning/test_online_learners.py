@@ -208,15 +208,20 @@ def test_settings_out_of_range(make: Callable[[], Trainer], message: str) -> Non
 
 def test_the_rate_of_adamw_rises_and_falls() -> None:
     learner = AdamW(warm_up=0.5)
-    for updates, shares in ((4, (0.5, 1, 1, 1, 1 / 1.25**0.5)), (1, (1, 1 / 2**0.5))):
-        assert [learner._share_of_rate(n, updates) for n in range(1, len(shares) + 1)] == pytest.approx(shares)
+    for updates, total, shares in ((4, 8, (0.5, 7 / 8, 6 / 8, 5 / 8, 4 / 8)), (1, 2, (1, 0.5, 0))):
+        assert [learner._share_of_rate(n, updates, total) for n in range(len(shares))] == pytest.approx(shares)
+
+
+def test_adamw_makes_a_thousand_updates() -> None:
+    objectives = [range(size) for size in (100, 1000, 14_000)]
+    assert [AdamW(batch=8).iterations(objective, True) for objective in objectives] == [16, 8, 3]
 
 
 def test_defaults_are_those_that_were_chosen_on_development_data() -> None:
     """The pages of docs are made from the program, so nothing else would notice another default."""
     chosen = {
         AdaGrad: (0.2, 4, 0, 2, 0.1),
-        AdamW: (3e-4, 20.0, 0.9, 0.1, 8, 1, 0.01, 0.5, 1.0, 0, 0),
+        AdamW: (2e-4, 20.0, 0.9, 0.1, 8, 1, 0.01, 0.5, 1.0, 0, 0),
         AROW: (1.0, 1.0, 0.0, 0),
         PassiveAggressive: (1, 1.0, True, True, 0.0, 0),
         AveragedPerceptron: (1, 0, 0.0),

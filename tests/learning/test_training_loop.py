@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convex import SETTINGS, Logistic, order_of
+from convex import SETTINGS, Logistic, order_of, problem_for
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -20,7 +20,7 @@ from tagweave.learning import trainer as trainer_module
 from tagweave.learning.loop import CheckpointError, TrainingError, load_checkpoint, train
 from tagweave.learning.progress import log_callback
 from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.learning.trainer import UNWATCHED, StateRules, TrainerState, Watch
+from tagweave.learning.trainer import UNWATCHED, Learner, StateRules, TrainerState, Watch
 from tagweave.training.fit.fit import prepare
 from tagweave.training.fit.problem import fit_problem
 from tagweave.training.fit.recipe import LEARNERS, Recipe
@@ -29,14 +29,10 @@ RULES = StateRules({"weights": ArrayRule(("float64",), (2,))})
 
 
 @dataclass
-class Counting:
+class Counting(Learner):
     """A trainer whose weights are the number of iterations; after `events` comes what they say."""
 
     epochs = 30
-
-    def fine_tuning(self) -> Counting:
-        return self
-
     events: dict[int, Any] = field(default_factory=dict)
 
     def start(self, objective: Any, weights: Any) -> TrainerState:
@@ -129,7 +125,7 @@ def test_divergence_is_reported_and_never_kept(event: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_learner_reports_a_loss_that_is_not_finite(name: str) -> None:
-    objective = replace(Logistic.random(), broken=9)
+    objective = replace(problem_for(name), broken=9)
     trainer = LEARNERS[name](**SETTINGS[name] | ({"rate": 0.1} if name == "sgd" else {}))
     if LEARNERS[name].mistake_driven:  # counts mistakes; its loss is always a number
         assert np.isfinite(train(trainer, objective, np.zeros(8), Run(Schedule(3))).weights).all()
@@ -144,9 +140,11 @@ def test_every_learner_reports_a_loss_that_is_not_finite(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "case"), [*zip(SETTINGS, cycle(product([True, False], [np.float32, np.float64])), strict=False)]
+    ("name", "case"),
+    [*zip(sorted({*SETTINGS} - {"adamw"}), cycle(product([True, False], [np.float32, np.float64])), strict=False)],
 )
 def test_resuming_after_any_iteration_changes_nothing(name: str, case: tuple[bool, Any], tmp_path: Path) -> None:
+    """Not of adamw, whose rate falls to 0 over the iterations that there are to be."""
     scored, dtype = case
     objective, last = Logistic.random(8, dtype=dtype), 6
     goal = np.linspace(-1, 1, objective.size)
@@ -228,7 +226,7 @@ def test_a_cancelled_training_keeps_the_best_weights_and_a_checkpoint_to_resume_
     learner: str, tmp_path: Path
 ) -> None:
     def weights(run: Run) -> Any:
-        objective = Logistic.random()
+        objective = problem_for(learner)
         scores = iter([0.9, 0.5, 0.1, 0.2])
         trainer = LEARNERS[learner]()
         return train(trainer, objective, np.zeros(objective.size), run, lambda _: next(scores))
@@ -282,12 +280,12 @@ def test_checkpoints_are_written_now_and_then(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("name", SETTINGS)
 def test_an_interrupt_in_the_midst_of_an_iteration_leaves_no_trace(name: str, tmp_path: Path) -> None:
     """Trainers change their state in place; none of the iteration that is cut short is in the checkpoint."""
-    objective, evaluate = Logistic.random(8), lambda weights: -float(np.abs(weights).sum())
+    objective, evaluate = problem_for(name, seed=8), lambda weights: -float(np.abs(weights).sum())
     path = tmp_path / "state"
 
     class Interrupted(LEARNERS[name]):  # type: ignore[name-defined, misc]
         def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-            super().step(objective, state)
+            super().step(objective, state, watch)
             if state.iteration == 3:
                 for each in state.arrays:
                     state.arrays[each] += 1

@@ -136,8 +136,6 @@ def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerSta
 
 Floats = NDArray[Any]
 
-_WITH_DEV = 100
-
 
 @dataclass
 class FitOutcome:
@@ -175,7 +173,7 @@ def train(
     finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
     """
     begin, schedule = run.clock(), run.schedule
-    limit = schedule.iterations or (trainer.epochs if evaluate is None else _WITH_DEV)
+    limit = schedule.iterations or trainer.iterations(objective, evaluate is not None)
     try:
         run.stop_if_cancelled()
         if schedule.can_resume and schedule.checkpoint:
@@ -190,7 +188,7 @@ def train(
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration
             run.stop_if_cancelled()
-            trainer.step(objective, state, _watch(before + 1, run))
+            trainer.step(objective, state, _watch(before + 1, limit, run))
             if state.iteration == before:
                 break
             if not (np.isfinite(state.loss) and np.isfinite(state.weights).all()):
@@ -217,13 +215,13 @@ def train(
     return outcome
 
 
-def _watch(number: int, run: Run) -> Watch:
+def _watch(number: int, limit: int, run: Run) -> Watch:
     """Report the progress of an iteration to the run's callback, and let the run be cancelled."""
     callback, begin = run.callback, run.clock()
     if not isinstance(callback, ProgressCallback):
-        return Watch(run.stop_if_cancelled)
+        return Watch(run.stop_if_cancelled, limit=limit)
     within = callback.within_iteration
-    return Watch(run.stop_if_cancelled, lambda share: within(number, share, run.clock() - begin))
+    return Watch(run.stop_if_cancelled, lambda share: within(number, share, run.clock() - begin), limit)
 
 
 def _judge(

@@ -113,7 +113,7 @@ class Schedule:
     """When training stops, and its checkpoint.
 
     Attributes:
-        iterations: the largest number of iterations; `None`: 100 with development data, else the trainer's `epochs`.
+        iterations: the largest number of iterations; `None`: what the trainer says (`Trainer.iterations`).
         patience: stop after this many iterations without a better development score.
         selects: whether the development score selects the weights and stops training; if not, it is only reported.
         checkpoint: the file that keeps the state (`learning.loop.save_checkpoint`); `None` for none.

@@ -40,6 +40,9 @@ class SeedAverage:
     def epochs(self) -> int:
         return self.trainers[0].epochs
 
+    def iterations(self, objective: Any, with_dev: bool) -> int:
+        return self.trainers[0].iterations(objective, with_dev)
+
     @property
     def vectors(self) -> int:
         return sum(trainer.vectors for trainer in self.trainers)

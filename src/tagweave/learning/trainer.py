@@ -17,6 +17,7 @@ from tagweave.kernels.weight_vectors import dot
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+_WITH_DEV = 100  # iterations at most, which development data end earlier
 _EVERY = 1.0  # seconds between reports within an iteration
 
 
@@ -99,11 +100,16 @@ class StateRules:
 
 @dataclass
 class Watch:
-    """Lets an iteration be cancelled before every batch, and reports its progress. `report`: called at most once a
-    second with the share of the sentences processed so far."""
+    """Lets an iteration be cancelled before every batch, and reports its progress.
+
+    Attributes:
+        report: called at most once a second with the share of the sentences processed so far.
+        limit: how many iterations there are at most; `None`: as many as the trainer usually takes.
+    """
 
     before: Callable[[], None] = lambda: None
     report: Callable[[float], None] | None = None
+    limit: int | None = None
     last: float = field(default_factory=time.perf_counter)
 
     def batches(self, count: int, size: int = 1) -> Iterator[tuple[int, int]]:
@@ -126,6 +132,10 @@ class Trainer(Protocol):
     @property
     def epochs(self) -> int:
         """How many iterations usually suffice without development data."""
+        ...
+
+    def iterations(self, objective: Any, with_dev: bool) -> int:
+        """Return how many iterations there are at most, with development data that may end training or without."""
         ...
 
     @property
@@ -165,6 +175,9 @@ class TrainerAround:
     def epochs(self) -> int:
         return self.trainer.epochs
 
+    def iterations(self, objective: Any, with_dev: bool) -> int:
+        return self.trainer.iterations(objective, with_dev)
+
     @property
     def vectors(self) -> int:
         return self.trainer.vectors
@@ -197,6 +210,10 @@ class Learner:
     mistake_driven: ClassVar[bool] = False
     may_be_zero: ClassVar[Sequence[str]] = ()
     ranges: ClassVar[Mapping[str, str]] = {}
+    epochs: ClassVar[int]
+
+    def iterations(self, objective: Any, with_dev: bool) -> int:
+        return _WITH_DEV if with_dev else self.epochs
 
     def fine_tuning(self) -> Self:
         return self

@@ -268,7 +268,11 @@ class Plan(Validated):
     options: Options | Mapping[str, Any] | None = None  # of the method; plain values while it is undecided
     ratio_corpus: FileReference | None = None  # that which the option `entity_ratio` names, once it has been read
     iterations: int | None = option(
-        None, "The maximum number of iterations; by default the learner's, or 100 with `dev`.", "N", 1, flag=True
+        None,
+        "The maximum number of iterations; by default the learner's, or, of most, 100 with `dev`.",
+        "N",
+        1,
+        flag=True,
     )
     patience: int = option(5, "Stop after this many iterations without a better development score.", "N", 1)
     seed: int = SEED

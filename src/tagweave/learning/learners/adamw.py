@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import torch
 
 Floats = NDArray[Any]
+_UPDATES = 1000  # that a training has at least, unless there are too few sentences
+_FEWEST, _MOST = 3, 16  # epochs
 
 
 class NetworkObjective(Objective, Protocol):
@@ -31,12 +33,13 @@ class NetworkObjective(Objective, Protocol):
 class AdamW(Learner):
     """AdamW (Loshchilov and Hutter 2019), with a rate for each layer (Howard and Ruder 2018), and a warm-up.
 
-    The rate of the topmost layer rises from 0 to `rate` over the first part `warm_up` of an epoch, and then falls as
-    1 / sqrt(epochs). Each layer has `layers` times the rate of the one above it. Gradients longer than `longest` are
-    made as long. Features beside the network, and transitions, have the steps of AdaGrad.
+    The rate of the topmost layer rises from 0 to `rate` over the first part `warm_up` of an epoch, and falls to 0 over
+    all iterations, by default so many that there are a thousand updates, 3 to 16. Each layer has `layers` times the
+    rate of the one above it. Gradients longer than `longest` are made as long. Features beside the network, and
+    transitions, have the steps of AdaGrad.
 
     Args:
-        rate: the rate of the topmost layer. A recipe fits its default to the network: 3e-4 for states of 384 numbers, a
+        rate: the rate of the topmost layer. A recipe fits its default to the network: 2e-4 for states of 384 numbers, a
             fourth of it for those of 768.
         labels: how many times this rate the weights of labels on top of the network have.
         layers: the rate of a layer as a share of the layer's above.
@@ -51,11 +54,11 @@ class AdamW(Learner):
         seed: seed of the order of sentences, and of what the network leaves out in training.
     """
 
-    epochs: ClassVar[int] = 8
+    epochs: ClassVar[int] = 16
     vectors: ClassVar[int] = 6
     may_be_zero: ClassVar[Sequence[str]] = ("freeze",)
     ranges: ClassVar[Mapping[str, str]] = {"rate": "log:1e-05:0.001", "layers": "float:0.7:1", "batch": "int-log:4:64"}
-    rate: float = 3e-4
+    rate: float = 2e-4
     labels: float = 20.0
     layers: float = 0.9
     features: float = 0.1
@@ -69,6 +72,9 @@ class AdamW(Learner):
 
     def fine_tuning(self) -> AdamW:
         return replace(self, rate=0.3 * self.rate, features=0.3 * self.features)
+
+    def iterations(self, objective: NetworkObjective, with_dev: bool) -> int:
+        return min(_MOST, max(_FEWEST, -(-_UPDATES // self._updates(objective))))
 
     def start(self, objective: NetworkObjective, weights: Floats) -> TrainerState:
         """Weights; of the network, the averages of gradients and of their squares; of features, the sum of squares."""
@@ -94,10 +100,11 @@ class AdamW(Learner):
         network = objective.network(weights)
         if self.freeze is not None:
             network.freeze(self.freeze)
-        updates = -(-len(objective) // self.batch)
+        updates = self._updates(objective)
+        total = updates * (watch.limit or self.iterations(objective, False))
         optimizer = self._optimizer(network, state, state.iteration * updates)
         schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda number: self._share_of_rate(state.iteration * updates + number + 1, updates)
+            optimizer, lambda number: self._share_of_rate(state.iteration * updates + number, updates, total)
         )
         shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(len(squares), objective.dtype)  # of features and transitions
@@ -137,10 +144,14 @@ class AdamW(Learner):
             optimizer.state[weight] = {"step": step, **dict(zip(_AVERAGES, tensors, strict=True))}
         return optimizer
 
-    def _share_of_rate(self, number: int, updates: int) -> float:
-        """Return which share of its rate the `number`-th update has, of so many in an epoch."""
-        rises = min(1.0, number / max(1.0, self.warm_up * updates))
-        return float(rises / max(1.0, number / updates) ** 0.5)
+    def _share_of_rate(self, number: int, updates: int, total: int) -> float:
+        """Return which share of its rate an update has, the `number`-th from 0, of so many in an epoch and in all."""
+        rises = min(1.0, (number + 1) / max(1.0, self.warm_up * updates))
+        return float(rises * max(0.0, 1 - number / total))
+
+    def _updates(self, objective: NetworkObjective) -> int:
+        """Return the number of updates in an epoch."""
+        return -(-len(objective) // self.batch)
 
 
 _AVERAGES = {"exp_avg": "mean", "exp_avg_sq": "square"}  # PyTorch's names, and those of the state
