@@ -23,12 +23,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.corpus.spans import FoundSpan, layer_of
 from tagweave.errors import CorpusError
-from tagweave.sources.builtin_functions import (
-    AnswerFile,
-    Expression,
-    LexiconFunction,
-    read_functions,
-)
+from tagweave.sources.answer_functions import AnswerFile
+from tagweave.sources.builtin_functions import Expression, LexiconFunction, read_functions
 from tagweave.sources.functions import FunctionError, PythonFunction, labelling_function, load_functions
 from tagweave.sources.model_functions import SpacyModel, TagweaveModel, TransformersModel
 

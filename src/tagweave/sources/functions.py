@@ -58,8 +58,8 @@ class LabellingFunction(ABC):
 class DeclaredFunction(LabellingFunction):
     """A labelling function whose fields say all about it, and may stand in a file."""
 
-    path_field: ClassVar[str] = ""
-    """The field with the file or folder that it reads, if there is one."""
+    path_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields with files and folders; one that is `None` has none."""
 
     name: str  # the name of its layer
     outside: bool = field(default=False, kw_only=True)  # whether a token in no span is `O`; otherwise it is unknown

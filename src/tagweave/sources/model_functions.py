@@ -73,7 +73,7 @@ def _pipeline(name: str) -> Any:
 class TaggingModel(DeclaredFunction):
     """Labels tokens by a model, with its best labels or with probabilities of several."""
 
-    path_field = "model"
+    path_fields = ("model",)
 
     model: str  # its file or folder
     # other names for labels, or types of spans; those without one are left out. `None`: all as they are.
