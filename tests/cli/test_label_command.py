@@ -8,6 +8,8 @@ import json
 import pytest
 from model_files import write
 
+from chat_server import chat_server, quotes
+
 RULES = """{"functions": [
     {"name": "places", "type": "lexicon", "file": "places.txt", "label": "LOC"},
     {"name": "titles", "type": "expression", "pattern": "Mr (\\\\w+)", "group": 1, "label": "PER"}
@@ -75,6 +77,9 @@ def test_functions_that_find_nothing(run, files):
         (("--functions", "none.json"), "none.json"),
         (("--python", "mine.py"), "found no labelling function"),
         (("--functions", "rules.json", "--functions", "rules.json"), "found the function name 'places' in use"),
+        (("--functions", "chat:http://x/v1"), "found chat:http://x/v1 alone, expected --examples with it"),
+        (("--functions", "rules.json", "--examples", "text.conll"), "alone, expected --functions chat:URL with it"),
+        (("--functions", "chat:x", "--examples", "text.conll"), 'found another "url" than http:// or https://'),
     ],
 )
 def test_what_is_refused(run, files, monkeypatch, words, message):
@@ -92,3 +97,19 @@ def test_a_model_is_compared_with_the_layer_that_it_learned(run, tmp_path):
     told = run(*words, "--report", tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text())["sources"]["m"]["recall"] == 1
     assert "its layer xpos" in told.stderr
+
+
+def test_a_chat_model_behind_an_address(run, files, monkeypatch):
+    monkeypatch.chdir(files)
+    write(files / "checked.col", ["Ann B-PER", "", "Rome B-LOC"])
+    with chat_server(lambda text: quotes(("Bell", "PER"), ("Graz", "LOC"))) as server:
+        words = ("label", "text.conll", "--functions", f"chat:{server.url}", "--examples", "checked.col")
+        assert "a file that is read as the output" in run(*words, "-o", "checked.col", code=2).stderr
+        assert "one file for two outputs" in run(*words, "-o", "chat.jsonl", code=2).stderr
+        told = run(*words, "-o", "out.conll", "--processes", "2")
+        assert [len(body["messages"]) for body in server.bodies] == [6]
+    assert "2 quotations, 2 found as they are" in told.stderr
+    assert "1 sentences, 1 sources: chat" in told.stderr
+    rows = (files / "out.conll").read_text("utf-8").split("\n")
+    assert [row.split("\t")[-1] for row in rows[1:5]] == ["_", "B-PER", "_", "B-LOC"]
+    assert len((files / "chat.jsonl").read_text("utf-8").splitlines()) == 1

@@ -286,9 +286,11 @@ class TestModels:
         with pytest.raises(FunctionError, match="expected the extra spacy"):
             _of(SpacyModel("f", "missing"))
 
-    def test_nothing_else_imports_spacy(self):
+    def test_nothing_else_imports_what_extras_bring(self):
         lines = "import sys, tagweave; tagweave.apply_functions; import tagweave.sources.functions as a"
-        code = f"{lines}, tagweave.sources.builtin_functions; assert not set(sys.modules) & set(('spacy', 'torch'))"
+        code = (
+            f"{lines}, tagweave.sources.builtin_functions; assert not set(sys.modules) & {{'spacy', 'torch', 'httpx2'}}"
+        )
         subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -8,14 +8,24 @@ from typing import Annotated
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
 from tagweave.cli.options import argument, flag, switch
-from tagweave.sources.options import AGGREGATIONS, DEFAULT
+from tagweave.sources.options import AGGREGATIONS, CHAT, CHAT_ANSWERS, DEFAULT
 from tagweave.streams import say
 
 
 def label(
     text: Annotated[str, argument("FILE", "The text: a corpus, whose labels are only for scores.")],
     output: options.Output,
-    functions: Annotated[list[str] | None, flag("FILE", "Labelling functions, declared in JSON (repeatable).")] = None,
+    functions: Annotated[
+        list[str] | None,
+        flag(
+            "FILE|chat:URL",
+            "Labelling functions, declared in JSON; or a chat model behind an address as OpenAI's (repeatable).",
+        ),
+    ] = None,
+    examples: Annotated[
+        str | None,
+        flag("FILE", "Of chat:URL, checked sentences: their types of spans are asked for, and some of them are shown."),
+    ] = None,
     python: Annotated[
         list[str] | None,
         flag("MODULE.py[:NAME,...]", "Labelling functions in Python; the file is executed (repeatable)."),
@@ -24,7 +34,7 @@ def label(
     format: options.InputFormat = None,  # noqa: A002
     processes: Annotated[int, flag("N", "How many processes call functions.", least=1)] = 1,
 ) -> None:
-    """Label a text by functions: lexicons, regular expressions, models, answers of a language model, Python.
+    """Label a text by functions: lexicons, regular expressions, models, chat models and their answers, Python.
 
     The output is a column file with a column for each function, after the columns of the text. A function says nothing
     where it finds nothing, unless it is declared with outside. A table shows how many tokens each function labels
@@ -36,11 +46,18 @@ def label(
 
     if not functions and not python:
         raise OptionError("found no --functions and no --python, expected labelling functions")
+    chats = [name for name in functions or () if name.startswith(CHAT)]
+    if bool(chats) != (examples is not None):
+        present, lacking = (chats[0], "--examples") if chats else (f"--examples {examples}", f"--functions {CHAT}URL")
+        raise OptionError(f"found {present} alone, expected {lacking} with it, or a chat model declared in JSON")
     _check_report(report)
     modules = [argument.rpartition(".py")[0] + ".py" for argument in python or ()]
-    check_outputs([output, report], [text, *(functions or ()), *modules])
+    declared = [name for name in functions or () if name not in chats]
+    check_outputs([output, report, CHAT_ANSWERS if chats else None], [text, examples, *declared, *modules])
     with progress_bar("labelling") as progress:
-        labelled = label_file(text, output, functions or (), python or (), format, processes, progress)
+        labelled = label_file(
+            text, output, functions or (), python or (), format, processes, progress, examples=examples
+        )
     comparison = labelled.comparison
     if comparison is None:
         say("no function found anything: there is no table")

@@ -24,13 +24,14 @@ from tagweave.front.corpora import Given, corpus_of
 from tagweave.sources.agreement import agreement, source_scores
 from tagweave.sources.answers import Answers
 from tagweave.sources.builtin_functions import read_functions
-from tagweave.sources.functions import LabellingFunction, Progress, PythonFunction, labelling_function, load_functions
+from tagweave.sources.chat_functions import ChatFunction
+from tagweave.sources.functions import LabellingFunction, Progress, labelling_function, load_functions
 from tagweave.sources.functions import apply_functions as function_calls
 from tagweave.sources.gain import Question, questions
 from tagweave.sources.layers import SourceCorpus, alike_layers, in_iob2, load_sources, with_aggregate
 from tagweave.sources.methods import aggregate as combine
 from tagweave.sources.model_functions import TagweaveModel
-from tagweave.sources.options import AGGREGATIONS, DEFAULT
+from tagweave.sources.options import AGGREGATIONS, CHAT, CHAT_ANSWERS, DEFAULT
 from tagweave.sources.reliability import inside_labels, source_rows, write_csv, write_json
 from tagweave.streams import say
 
@@ -301,7 +302,7 @@ def _ordered(counts: Mapping[str, float]) -> dict[str, float]:
 
 def apply_functions(
     corpus: Corpus,
-    *functions: Callable[..., Any] | str | PathLike[str],
+    *functions: Callable[..., Any] | str | PathLike[str] | LabellingFunction,
     processes: int = 1,
     progress: Progress | None = None,
     tell: Callable[[str], None] = say,
@@ -348,17 +349,25 @@ def label_file(
     format: str | None = None,  # noqa: A002
     processes: int = 1,
     progress: Progress | None = None,
+    *,
+    examples: str | None = None,
 ) -> LabelledFile:
     """Label a text by functions in files, as `tagweave label` does: a column file with a column for each function.
 
     Args:
-        functions: files that declare functions.
+        functions: files that declare functions; `chat:URL` is a chat model that marks spans like those of `examples`.
         python: `MODULE.py[:NAME,...]`, functions in Python.
+        examples: a corpus of checked sentences for `chat:URL`.
 
     Raises as `apply_functions`.
     """
     corpus = exports.load(text, format)
-    called: list[Callable[..., Any] | str] = [*functions]
+    called: list[Callable[..., Any] | str | LabellingFunction] = [
+        ChatFunction("chat", name.removeprefix(CHAT), examples=examples, answers=CHAT_ANSWERS)
+        if name.startswith(CHAT)
+        else name
+        for name in functions
+    ]
     called += [function for argument in python for function in load_functions(argument)]
     labelled = apply_functions(corpus, *called, processes=processes, progress=progress)
     names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
@@ -387,7 +396,7 @@ def write_comparison(comparison: Mapping[str, Any], path: str) -> None:
         writer.writerows(rows)
 
 
-def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
+def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str] | LabellingFunction) -> str:
     """Return the layer to compare labels of functions with: that which all of them learned, or the corpus's own."""
     names = [*corpus[0].layers] if len(corpus) else []
     called = [function for function_or_file in functions for function in _functions(function_or_file)]
@@ -395,11 +404,13 @@ def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike
     return (layers.pop() if len(layers) == 1 else None) or corpus.guideline
 
 
-def _functions(function: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:
+def _functions(function: Callable[..., Any] | str | PathLike[str] | LabellingFunction) -> Sequence[LabellingFunction]:
+    if isinstance(function, LabellingFunction):
+        return [function]
     if isinstance(function, str | PathLike):
         return read_functions(fspath(function))
     if not callable(function):
         raise TypeError(
             f"found {kind_of(function)}, expected a function over a sentence, or the path of a file of functions"
         )
-    return [function if isinstance(function, PythonFunction) else labelling_function(function)]
+    return [labelling_function(function)]

@@ -28,6 +28,7 @@ from tagweave.corpus.spans import SPANS, TAGS, FoundSpan, layer_of
 from tagweave.exchange.offsets import TokenOffsets
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
 from tagweave.sources.answer_functions import AnswerFile
+from tagweave.sources.chat_functions import ChatFunction
 from tagweave.sources.functions import DeclaredFunction, FunctionError, LabellingFunction, stamp
 from tagweave.sources.model_functions import SpacyModel, TagweaveModel, TransformersModel
 
@@ -115,6 +116,7 @@ _TYPES: dict[str, type[Any]] = {
     "spacy": SpacyModel,
     "transformers": TransformersModel,
     "answers": AnswerFile,
+    "chat": ChatFunction,
 }
 
 

@@ -40,6 +40,10 @@ class FunctionError(TagweaveError):
     """A labelling function that cannot be read or applied, or gives no labels."""
 
 
+Progress = Callable[[int, int], None]
+"""Receives how many calls or requests are done, and how many there are."""
+
+
 class LabellingFunction(ABC):
     """A source of labels that is computed."""
 
@@ -48,6 +52,18 @@ class LabellingFunction(ABC):
     def check(self, sentences: Sequence[Sentence]) -> str | None:
         """Return a note on its answers to the text as a whole, if any. Raises unless it fits the text."""
         return None
+
+    def prepared(
+        self, sentences: Sequence[Sentence], progress: Progress, tell: Callable[[str], None]
+    ) -> LabellingFunction:
+        """Do what takes long and is done once for the text, such as requests to a server; return what is to be called.
+
+        Args:
+            sentences: the text.
+            progress: hears of what is done.
+            tell: receives notes, perhaps in other threads.
+        """
+        return self
 
     @abstractmethod
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
@@ -74,9 +90,6 @@ def stamp(path: str) -> tuple[int, int]:
 
 _BLOCK = 500  # sentences of a call
 
-Progress = Callable[[int, int], None]
-"""Receives how many calls are done, and how many there are."""
-
 
 class _Call(NamedTuple):
     """A call of a function on sentences."""
@@ -100,7 +113,7 @@ def apply_functions(
         corpus: the text.
         functions: with different names that no layer or column has.
         processes: how many processes call them at the same time; 1 is this one.
-        progress: hears of finished calls.
+        progress: hears of finished requests, then of calls.
         tell: receives notes on what functions read.
     """
     taken = {"form", *(name for sentence in corpus for name in (*sentence.layers, *sentence.columns))}
@@ -114,8 +127,9 @@ def apply_functions(
     for function in functions:
         if note := function.check(bare):
             tell(f"{function.name}: {note}")
+    called = [function.prepared(bare, progress, tell) for function in functions]
     blocks = [bare[low : low + _BLOCK] for low in range(0, len(bare), _BLOCK)]
-    calls = [_Call(function, block) for function in functions for block in blocks]
+    calls = [_Call(function, block) for function in called for block in blocks]
     answers: dict[str, list[Layer]] = {function.name: [] for function in functions}
     for done, (call, layers) in enumerate(_answers(calls, processes), 1):
         answers[call.function.name] += layers
