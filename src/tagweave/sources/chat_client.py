@@ -15,13 +15,14 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from tagweave.errors import shortened
 from tagweave.sources.functions import FunctionError
 
+Item = TypeVar("Item")
 _TRIES = 8
 _PAUSES = (1.0, 60.0)  # seconds before the second try, doubled before each further one, and at most
 _LONGEST_PAUSE = 600.0  # that a server may ask for
@@ -135,9 +136,9 @@ class ChatClient:
         return names[0]
 
     def completions(
-        self, bodies: Mapping[str, Mapping[str, Any]], parallel: int
+        self, items: Mapping[str, Item], request: Callable[[Item], Mapping[str, Any]], parallel: int
     ) -> Iterator[tuple[str, Completion | Exception]]:
-        """Yield the answers to requests with their names as they come, so many requests at the same time.
+        """Yield the answers to the requests for items, with the items' names, as they come; so many at the same time.
 
         In place of an answer there may be an exception, NoAnswerError: this request is refused, or the response is too
         large, or is no chat completion; FunctionError: no request will be answered: no such address, model or key, or
@@ -150,16 +151,16 @@ class ChatClient:
                 while not self._ended.is_set():
                     name = waiting.get_nowait()
                     try:
-                        answered.put((name, self._completion(bodies[name])))
+                        answered.put((name, self._completion(request(items[name]))))
                     except Exception as error:
                         answered.put((name, error))
 
-        for name in bodies:
+        for name in items:
             waiting.put(name)
-        self._threads = [Thread(target=work, daemon=True) for _ in range(min(parallel, len(bodies)))]
+        self._threads = [Thread(target=work, daemon=True) for _ in range(min(parallel, len(items)))]
         for thread in self._threads:
             thread.start()
-        for _ in bodies:
+        for _ in items:
             yield answered.get()
 
     def _completion(self, body: Mapping[str, Any]) -> Completion:

@@ -90,9 +90,9 @@ class ChatFunction(DeclaredFunction):
         retries: list[str] = []
 
         def retrying(problem: str) -> None:
-            retries.append(problem)
-            if len(retries) == 1:
+            if not retries:
                 tell(f"{self.name}: {problem}")
+            retries.append(problem)
 
         with ChatClient(self.url, self.key_variable, retrying) as client:
             function = replace(self, model=self.model or client.only_model())
@@ -138,9 +138,8 @@ class ChatFunction(DeclaredFunction):
     ) -> list[NoAnswerError | CorpusError]:
         """Keep answers as they come, and count them and their tokens; return what is wrong with the useless ones."""
         useless: list[NoAnswerError | CorpusError] = []
-        bodies = {key: self._request(sentence) for key, sentence in sentences.items()}
         with Path(self.answers).open("ab") as file:
-            for key, result in client.completions(bodies, self.parallel):
+            for key, result in client.completions(sentences, self._request, self.parallel):
                 counts["requests"] += 1
                 try:
                     if isinstance(result, Exception):
@@ -151,10 +150,10 @@ class ChatFunction(DeclaredFunction):
                     file.flush()
                 except (NoAnswerError, CorpusError) as error:
                     useless.append(error)
-                    if len(useless) == min(_HOPELESS, len(bodies)) == counts["requests"] and not counts["cached"]:
+                    if len(useless) == min(_HOPELESS, len(sentences)) == counts["requests"] and not counts["cached"]:
                         problem = f"found {len(useless)} useless answers and no other, the first: {error}"
                         raise FunctionError(f"{self.name}: {problem}") from None
-                progress(counts["requests"], len(bodies))
+                progress(counts["requests"], len(sentences))
         return useless
 
     def _line(self, key: str, sentence: Sentence, said: str) -> bytes:
@@ -200,7 +199,7 @@ class ChatFunction(DeclaredFunction):
         return {"model": self.model, "messages": messages, **parameters}
 
     def _prompt(self) -> _Prompt:
-        types = None if self.types is None else tuple(self.types.items())
+        types = tuple(self.types.items()) if self.types else None
         if self.examples is None:
             return _Prompt(dict(types or ()), ())
         return _prompt(types, self.examples, stamp(parse_argument(self.examples).path))
