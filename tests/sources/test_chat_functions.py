@@ -119,12 +119,13 @@ class TestAnswers:
         assert server.texts[2:] == ["Bob slept"]
 
     def test_an_answer_that_is_no_completion_or_refused(self, made, server):
-        for bad in (Response(200, b"<html>"), Response(200, b'{"choices": []}'), Response(400, b"filtered")):
+        for content in (b"<html>", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}', b"filtered"):
+            bad = Response(400 if content == b"filtered" else 200, content)
             server.respond = lambda text, bad=bad: bad if text == "Bob slept" else ANSWERS[text]
             layers, told = _run(made())
             assert layers == [LAYERS[0], (None, None)]
             assert "1 useless answers" in told
-            assert (bad.body.decode() in told) and "expected" in told
+            assert ("'' (no JSON" if b"null" in content else content.decode()) in told
 
     def test_nothing_but_useless_answers_end_the_run(self, made, server):
         server.respond = lambda text: says("no")
@@ -221,18 +222,20 @@ class TestRequests:
             _run(made(types=None, examples=str(tmp_path / "checked.col")))
 
     def test_several_at_the_same_time_and_no_more(self, made, server):
-        barrier, now, most = threading.Barrier(3), set(), []
+        barrier, now, most, daemons = threading.Barrier(3), set(), [], set()
 
         def respond(text: str) -> Response:
             now.add(text)
             most.append(len(now))
             barrier.wait(10)
             now.discard(text)
+            daemons.update(thread.daemon for thread in threading.enumerate() if "(work)" in thread.name)
             return quotes()
 
         server.respond = respond
         _run(made(parallel=3), [Sentence((str(number), "x")) for number in range(6)])
         assert max(most) == 3
+        assert daemons == {True}  # so Ctrl-C waits for none of them
 
     @pytest.mark.parametrize(
         ("names", "listed"), [([], r"\(none\)"), (["a", "b"], "a, b"), ([*"abcdefg"], r"a, b, c, d, e \.\.\.")]

@@ -157,7 +157,7 @@ class ChatClient:
 
         for name in items:
             waiting.put(name)
-        self._threads = [Thread(target=work, daemon=True) for _ in range(min(parallel, len(items)))]
+        self._threads = [Thread(target=work, daemon=True) for _ in range(parallel)]
         for thread in self._threads:
             thread.start()
         for _ in items:
