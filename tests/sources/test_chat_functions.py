@@ -136,7 +136,11 @@ class TestAnswers:
         with pytest.raises(FunctionError, match="found 2 useless answers"):
             _run(made(), text[:2])
 
-    def test_a_useless_answer_beside_cached_ones_ends_nothing(self, made, server):
+    def test_useless_answers_beside_useful_or_cached_ones_end_nothing(self, made, server):
+        server.respond = lambda text: quotes() if text == "n0 x" else says("no")
+        told = _run(made(parallel=1, outside=True), [Sentence((f"n{number}", "x")) for number in range(12)])[1]
+        assert "11 useless answers" in told
+        server.respond = ANSWERS.__getitem__
         _run(made(), TEXT[:1])
         server.respond = lambda text: says("no")
         assert _run(made())[0] == [LAYERS[0], (None, None)]
@@ -165,7 +169,7 @@ class TestRequests:
         assert "PER: a person's name\nLOC\n" in system["content"]
         assert '{"spans": [{"text": "...", "label": "..."}]}' in system["content"]
         assert headers["Authorization"] == f"Bearer {KEY}"
-        _run(made(key_variable="NO_SUCH_KEY"), TEXT[:1])
+        _run(made(key_variable="NO_SUCH_KEY", url=f"{server.url}/"), TEXT[:1])
         assert "Authorization" not in server.headers[1]
         assert server.bodies[1]["temperature"] == 0
 
@@ -219,7 +223,7 @@ class TestRequests:
     def test_examples_without_spans(self, made, tmp_path, rows, error, message):
         (tmp_path / "checked.col").write_text(rows, "utf-8")
         with pytest.raises(error, match=message):
-            _run(made(types=None, examples=str(tmp_path / "checked.col")))
+            made(types=None, examples=str(tmp_path / "checked.col")).check(TEXT)
 
     def test_several_at_the_same_time_and_no_more(self, made, server):
         barrier, now, most, daemons = threading.Barrier(3), set(), [], set()
@@ -276,6 +280,7 @@ class TestKept:
         told: list[str] = []
 
         def interrupt(done: int, total: int) -> None:
+            assert Path(made().answers).read_bytes().endswith(b"\n")
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
@@ -385,20 +390,17 @@ class TestFailures:
         with pytest.raises(FunctionError, match=r"127\.0\.0\.1:9/v1/models: found .*refused.* after 8 tries"):
             _run(made(url="http://127.0.0.1:9/v1"))
 
-    def test_a_server_that_takes_too_long(self, made, server, pauses, monkeypatch):
+    @pytest.mark.parametrize(
+        ("pause", "problem"), [(0.1, "a response that takes more than 0 seconds"), (0.6, "timed out")]
+    )
+    def test_a_server_that_takes_too_long(self, made, server, pauses, monkeypatch, pause, problem):
         monkeypatch.setattr(chat_client, "_PATIENCE", 0.3)
-        responses = iter([Response(200, b"123456789", pause=0.1)])
-
-        def respond(text: str) -> Response:
-            if len(server.texts) == 2:
-                time.sleep(0.6)
-            return next(responses, None) or ANSWERS[text]
-
-        server.respond = respond
+        responses = iter([Response(200, b"12345", pause=pause)])
+        server.respond = lambda text: next(responses, None) or ANSWERS[text]
         layers, told = _run(made(model="tiny"), TEXT[1:])
         assert layers == LAYERS[1:]
-        assert "a response that takes more than 0 seconds" in told
-        assert "2 retries" in told
+        assert f"found {problem}, trying again" in told
+        assert "1 retries" in told
 
     def test_a_response_that_is_too_large(self, made, server, monkeypatch):
         monkeypatch.setattr(chat_client, "_LARGEST", 500)
@@ -446,6 +448,20 @@ class TestFailures:
         with pytest.raises(FunctionError, match="HTTP 401"):
             _run(made())
         assert time.monotonic() - begun < 20
+
+    def test_what_fails_afterwards_is_not_tried_again(self, made, server):
+        told: list[str] = []
+
+        def respond(text: str) -> Response:
+            if text == "Bob slept":
+                return Response(401)
+            time.sleep(0.3)
+            return Response(500)
+
+        server.respond = respond
+        with pytest.raises(FunctionError, match="HTTP 401"):
+            made().prepared(TEXT, lambda done, total: None, told.append)
+        assert "trying again" not in "".join(told)
 
 
 class TestKey:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
@@ -105,7 +106,8 @@ class ChatClient:
         self._failure = httpx2.RequestError
         self._ended, self._threads = Event(), list[Thread]()
         authorization = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        self._client = httpx2.Client(
+        self._connected = partial(
+            httpx2.Client,
             headers={"Content-Type": "application/json", **authorization},
             timeout=httpx2.Timeout(_PATIENCE, connect=_CONNECTING),
             limits=httpx2.Limits(max_connections=None),
@@ -113,6 +115,7 @@ class ChatClient:
         )
 
     def __enter__(self) -> ChatClient:
+        self._client = self._connected()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -192,9 +195,10 @@ class ChatClient:
                 raise FunctionError(
                     f"{address}: found {problem}, to be asked in {pause:,.0f} seconds, expected an answer"
                 )
-            if number < _TRIES and not self._ended.is_set():
-                self._retrying(f"{address}: found {problem}, trying again")
-            if number == _TRIES or self._ended.wait(pause):
+            if number == _TRIES or self._ended.is_set():
+                break
+            self._retrying(f"{address}: found {problem}, trying again")
+            if self._ended.wait(pause):
                 break
         raise FunctionError(f"{address}: found {problem} after {number} tries, expected an answer")
 

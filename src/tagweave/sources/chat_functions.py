@@ -79,8 +79,8 @@ class ChatFunction(DeclaredFunction):
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise FunctionError, CorpusError or OSError if the address, types or kept answers are none."""
-        with ChatClient(self.url, self.key_variable):
-            self._prompt()
+        ChatClient(self.url, self.key_variable)
+        self._prompt()
         _kept(self.answers)
 
     def prepared(
@@ -107,7 +107,7 @@ class ChatFunction(DeclaredFunction):
             there = f"{counts['cached']:,} answers are in {self.answers}"
             tell(f"{self.name}: {there}, {len(lacking):,} texts go to {self.url}")
             try:
-                useless = function._ask(client, lacking, counts, progress) if lacking else []
+                useless = function._ask(client, lacking, counts, progress)
             finally:  # also of a run that dies: its answers are kept
                 counts["retries"] = len(retries)
                 tell(f"{self.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}")
