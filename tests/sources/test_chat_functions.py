@@ -203,13 +203,21 @@ class TestRequests:
 
     def test_no_text_is_shown_its_own_answer_and_other_types_are_not_shown(self, made, server, tmp_path):
         path = tmp_path / "checked.col"
-        path.write_text("Bob B-PER\nslept O\n\nUN B-ORG\nin O\nNew B-LOC\nYork I-LOC\n", "utf-8")
+        path.write_text("Bob B-PER\nslept O\n\nUN B-ORG\nin O\nNew I-LOC\nYork I-LOC\n\nhe O\n\nshe O\n", "utf-8")
         _run(made(examples=str(path)), TEXT[1:])
         assert [turn["content"] for turn in server.bodies[0]["messages"][1:]] == [
             "UN in New York",
             '{"spans": [{"text": "New York", "label": "LOC"}]}',
+            "he",
+            '{"spans": []}',
             "Bob slept",
         ]
+
+    def test_there_are_as_many_examples_as_types_need(self, made, server, tmp_path):
+        path = tmp_path / "checked.col"
+        path.write_text("\n".join(f"{letter} B-{letter}\n" for letter in "ABCDEFG"), "utf-8")
+        _run(made(types=None, examples=str(path)), TEXT[1:])
+        assert [turn["content"] for turn in server.bodies[0]["messages"][1::2]] == [*"ABCDEFG", "Bob slept"]
 
     @pytest.mark.parametrize(
         ("rows", "error", "message"),
@@ -270,6 +278,7 @@ class TestKept:
     def test_the_file_is_one_of_answers(self, made):
         _run(made())
         assert AnswerFile("f", made().answers).layers(TEXT) == LAYERS
+        assert {json.loads(line)["model"] for line in Path(made().answers).read_text("utf-8").splitlines()} == {"tiny"}
         assert sorted(sentence.forms for sentence in load(made().answers)) == [sentence.forms for sentence in TEXT]
 
     def test_other_processes_read_the_file(self, made):

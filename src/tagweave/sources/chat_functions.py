@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tagweave.corpus.chunk_schemes import LENIENT, recoded
+from tagweave.corpus.chunk_schemes import recoded
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import ANY, TAGS, layer_of, spans_of
@@ -185,7 +185,7 @@ class ChatFunction(DeclaredFunction):
             yield f"{others.total():,} of them left out for their label ({shortened(next(iter(others)))!r})"
 
     def _key(self, sentence: Sentence) -> str:
-        return hashlib.sha256(json.dumps(self._request(sentence), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self._request(sentence)).encode()).hexdigest()
 
     def _request(self, sentence: Sentence) -> dict[str, Any]:
         text, prompt = TokenOffsets.of(sentence.forms).text, self._prompt()
@@ -227,7 +227,7 @@ def _prompt(types: tuple[tuple[str, str], ...] | None, path: str, _stamp: object
     checked = in_iob2(corpus, [corpus.guideline])
     layers = ((sentence, sentence.layers.get(corpus.guideline, (None,))) for sentence in checked)
     known = ((sentence, layer) for sentence, layer in layers if all(map(_is_known, layer)))
-    full = [(sentence, recoded(sentence, layer, "IOB2", LENIENT, "tokens")) for sentence, layer in known]
+    full = [(sentence, recoded(sentence, layer, "IOB2")) for sentence, layer in known]
     seen = dict.fromkeys(span.label or "" for sentence, layer in full for (span,) in spans_of(layer, sentence.location))
     named = dict.fromkeys(seen, "") if types is None else dict(types)
     if not named:
