@@ -215,7 +215,7 @@ class TestRequests:
 
     def test_there_are_as_many_examples_as_types_need(self, made, server, tmp_path):
         path = tmp_path / "checked.col"
-        path.write_text("\n".join(f"{letter} B-{letter}\n" for letter in "ABCDEFG"), "utf-8")
+        path.write_text("\n".join(f"{letter} U-{letter}\n" for letter in "ABCDEFG"), "utf-8")
         _run(made(types=None, examples=str(path)), TEXT[1:])
         assert [turn["content"] for turn in server.bodies[0]["messages"][1::2]] == [*"ABCDEFG", "Bob slept"]
 
@@ -225,6 +225,7 @@ class TestRequests:
             ("x _\n", FunctionError, "found no spans in sentences without unknown tokens"),
             ("x O\n", FunctionError, "found no spans in sentences"),
             ("x B-*\n", FunctionError, "found no spans in sentences"),
+            ("x B-PER|B-LOC\n", FunctionError, "found no spans in sentences"),
             ("dog NN\n", CorpusError, "found the label 'NN'"),
         ],
     )

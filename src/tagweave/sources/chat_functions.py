@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tagweave.corpus.chunk_schemes import recoded
+from tagweave.corpus.chunk_schemes import recoded, standard_labels
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import ANY, TAGS, layer_of, spans_of
@@ -30,7 +30,6 @@ from tagweave.exchange.quotations import Tally
 from tagweave.sources.answer_functions import Answer
 from tagweave.sources.chat_client import ChatClient, NoAnswerError
 from tagweave.sources.functions import DeclaredFunction, FunctionError, LabellingFunction, Progress, stamp
-from tagweave.sources.layers import in_iob2
 
 _INSTRUCTIONS = """\
 Quote the entities in the text that the user sends. The types of entities are:
@@ -223,9 +222,8 @@ class _Prompt(NamedTuple):
 @lru_cache(maxsize=8)
 def _prompt(types: tuple[tuple[str, str], ...] | None, path: str, _stamp: object) -> _Prompt:
     """Choose examples: always the sentence with most types that those before lack, and one without spans."""
-    corpus = load(path)
-    checked = in_iob2(corpus, [corpus.guideline])
-    layers = ((sentence, sentence.layers.get(corpus.guideline, (None,))) for sentence in checked)
+    corpus = standard_labels(load(path))
+    layers = ((sentence, sentence.layers.get(corpus.guideline, (None,))) for sentence in corpus)
     known = ((sentence, layer) for sentence, layer in layers if all(map(_is_known, layer)))
     full = [(sentence, recoded(sentence, layer, "IOB2")) for sentence, layer in known]
     seen = dict.fromkeys(span.label or "" for sentence, layer in full for (span,) in spans_of(layer, sentence.location))
