@@ -119,13 +119,20 @@ class TestAnswers:
         assert server.texts[2:] == ["Bob slept"]
 
     def test_an_answer_that_is_no_completion_or_refused(self, made, server):
-        for content in (b"<html>", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}', b"filtered"):
+        for content in (
+            b"<html>",
+            b'{"x": "\xff"}',
+            b'{"x": ' + b"[" * 9999,
+            b'{"choices": []}',
+            b'{"choices": [{"message": {"content": null}}]}',
+            b"filtered",
+        ):
             bad = Response(400 if content == b"filtered" else 200, content)
             server.respond = lambda text, bad=bad: bad if text == "Bob slept" else ANSWERS[text]
             layers, told = _run(made())
             assert layers == [LAYERS[0], (None, None)]
             assert "1 useless answers" in told
-            assert ("'' (no JSON" if b"null" in content else content.decode()) in told
+            assert ("'' (no JSON" if b"null" in content else content[:20].decode("utf-8", "replace")) in told
 
     def test_nothing_but_useless_answers_end_the_run(self, made, server):
         server.respond = lambda text: says("no")
@@ -216,7 +223,7 @@ class TestRequests:
     def test_there_are_as_many_examples_as_types_need(self, made, server, tmp_path):
         path = tmp_path / "checked.col"
         path.write_text("\n".join(f"{letter} U-{letter}\n" for letter in "ABCDEFG"), "utf-8")
-        _run(made(types=None, examples=str(path)), TEXT[1:])
+        _run(made(types={}, examples=str(path)), TEXT[1:])
         assert [turn["content"] for turn in server.bodies[0]["messages"][1::2]] == [*"ABCDEFG", "Bob slept"]
 
     @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ _PATIENCE, _CONNECTING = 300.0, 10.0  # seconds for a whole response, and for a 
 _LEAVING = 1.0  # seconds in which threads may end
 _LARGEST = 1 << 22  # bytes of a response
 _MODELS = 5  # of a server, that are named
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _REFUSED, _UNANSWERABLE, _LATER = (401, 403), (400, 413, 422), (408, 409, 425, 429)
 
 
@@ -131,7 +132,7 @@ class ChatClient:
         content = self._asked("models")
         try:
             names = [model.id for model in msgspec.json.decode(content, type=_Models).data]
-        except msgspec.DecodeError:
+        except _UNREADABLE:
             names = []
         if len(names) != 1:
             listed = ", ".join(names[:_MODELS]) + (" ..." if len(names) > _MODELS else "")
@@ -171,7 +172,7 @@ class ChatClient:
         try:
             response = msgspec.json.decode(content, type=_Response)
             text = response.choices[0].message.content or ""
-        except (msgspec.DecodeError, IndexError):
+        except (*_UNREADABLE, IndexError):
             raise NoAnswerError(f"{self._url}: found {_shown(content)!r}, expected a chat completion") from None
         usage = response.usage or _Usage()
         return Completion(text, usage.prompt_tokens or 0, usage.completion_tokens or 0)
