@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tagweave.corpus.chunk_schemes import recoded, standard_labels
+from tagweave.corpus.chunk_schemes import recoded
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import ANY, TAGS, layer_of, spans_of
@@ -222,7 +222,7 @@ class _Prompt(NamedTuple):
 @lru_cache(maxsize=8)
 def _prompt(types: tuple[tuple[str, str], ...] | None, path: str, _stamp: object) -> _Prompt:
     """Choose examples: always the sentence with most types that those before lack, and one without spans."""
-    corpus = standard_labels(load(path))
+    corpus = load(path)
     layers = ((sentence, sentence.layers.get(corpus.guideline, (None,))) for sentence in corpus)
     known = ((sentence, layer) for sentence, layer in layers if all(map(_is_known, layer)))
     full = [(sentence, recoded(sentence, layer, "IOB2")) for sentence, layer in known]
