@@ -14,7 +14,7 @@ from tagweave.errors import CorpusError
 from tagweave.labels import PARSE, SPANS
 from tagweave.learning.run import Run
 from tagweave.structures import TREE
-from tagweave.training.plan import FEATURES, LOOKUPS, STATIC, Options, Plan, ResolvedPlan
+from tagweave.training.plan import FEATURES, LOOKUPS, Options, Plan, ResolvedPlan
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus

@@ -213,9 +213,9 @@ class Plan(Validated):
     )
     encoder: str = option(
         FEATURES,
-        "What tokens are scored by beside features: word vectors, by static: and their file or pipeline of spaCy; a"
-        " network, by the folder of a model of transformers; or both. After alone:, a network without features.",
-        "static:FILE|static:spacy:NAME|[static:FILE+]FOLDER|alone:FOLDER",
+        "What tokens are scored by beside features: word vectors, by static: and their file or pipeline of spaCy; or a"
+        " network, by the folder of a model of transformers. After alone:, a network without features.",
+        "static:FILE|static:spacy:NAME|[alone:]FOLDER",
         structure=CHAIN,
         panel="Features",
         flag=True,
@@ -293,16 +293,12 @@ class Plan(Validated):
     @property
     def vectors(self) -> str:
         """The file of word vectors, or `spacy:` and a pipeline; "" without."""
-        return self._parts[0]
+        return self.encoder.removeprefix(STATIC) if self.encoder.startswith(STATIC) else ""
 
     @property
     def folder(self) -> str:
         """The folder of the network; "" without."""
-        return self._parts[1]
-
-    @property
-    def _parts(self) -> tuple[str, str]:
-        return encoder_parts(self.encoder)
+        return "" if self.encoder == FEATURES or self.encoder.startswith(STATIC) else self.encoder.removeprefix(ALONE)
 
     @property
     def corpora(self) -> tuple[Source, ...]:
@@ -405,16 +401,6 @@ def with_names(values: Any) -> Any:
     return _renamed(values, lambda path, _: short_name(path))
 
 
-def encoder_parts(encoder: str) -> tuple[str, str]:
-    """Return the file of vectors, or `spacy:` and a pipeline, and the folder of the network; "" where there is none."""
-    if encoder == FEATURES:
-        return "", ""
-    if not encoder.startswith(STATIC):
-        return "", encoder.removeprefix(ALONE)
-    vectors, _, folder = encoder.removeprefix(STATIC).partition("+")
-    return vectors, folder
-
-
 def with_files(plan: Plan, folders: Sequence[Path]) -> Plan:
     """Find the files that the plan of a model names: in the current folder, or in one of others."""
 
@@ -442,10 +428,9 @@ def _renamed(values: Any, name_of: Callable[[str, str], str]) -> Any:
     if ratio_corpus and isinstance(options.get("entity_ratio"), str):  # `[GUIDELINE=]PATH[#LAYER]`
         new = name_of(ratio_corpus["path"], ratio_corpus["sha256"])
         options["entity_ratio"] = options["entity_ratio"].replace(ratio_corpus["path"], new)
-    vectors, folder = encoder_parts(values["encoder"])
-    prefix = ALONE if values["encoder"].startswith(ALONE) else ""
-    parts = [f"{start}{name_of(file, '')}" for start, file in ((STATIC, vectors), (prefix, folder)) if file]
-    values["encoder"] = "+".join(parts) or FEATURES
+    if values["encoder"] != FEATURES:
+        file = values["encoder"].removeprefix(STATIC).removeprefix(ALONE)
+        values["encoder"] = values["encoder"].removesuffix(file) + name_of(file, "")
     for place, key in file_places(values):
         if key != "entity_ratio":
             place[key] = name_of(place[key], place["sha256"] if key == "path" else "")

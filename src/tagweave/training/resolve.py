@@ -26,7 +26,7 @@ from tagweave.training.guidelines import (
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job, Method
 from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, with_option
-from tagweave.training.plan import FEATURES, STATIC, Options, Plan, ResolvedPlan
+from tagweave.training.plan import FEATURES, Options, Plan, ResolvedPlan
 from tagweave.training.race import default_method
 
 LEARNER_OF_NETWORKS = "adamw"
@@ -127,11 +127,9 @@ def checked(plan: Plan, task: str) -> ResolvedPlan:
 
 def _with_learner(plan: Plan) -> Plan:
     """Return the plan with the learner of networks if it has one."""
-    if plan.encoder != FEATURES and not plan.vectors and (plan.encoder.startswith(STATIC) or not plan.folder):
-        raise PlanError(
-            f"found {plan.encoder!r} as `encoder`, expected a file of word vectors, static:FILE; the folder of a"
-            " network; or both, static:FILE+FOLDER"
-        )
+    if plan.encoder != FEATURES and not (plan.vectors or plan.folder):
+        expected = "a file of word vectors, static:FILE, or the folder of a network"
+        raise PlanError(f"found {plan.encoder!r} as `encoder`, expected {expected}")
     if plan.folder and plan.learner not in ("adagrad", LEARNER_OF_NETWORKS):
         raise PlanError(f"found a network with the learner {plan.learner}, expected {LEARNER_OF_NETWORKS}")
     if not plan.folder and plan.learner == LEARNER_OF_NETWORKS:
