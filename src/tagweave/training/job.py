@@ -106,12 +106,7 @@ class Job:
         """Return the job without its network, which takes minutes: for models that are trained on the side."""
         if not self.plan.folder:
             return self
-        plan = replace(
-            self.plan,
-            encoder=STATIC + self.plan.vectors if self.plan.vectors else FEATURES,
-            learner=Plan.learner,
-            settings={},
-        )
+        plan = replace(self.plan, encoder=FEATURES, learner=Plan.learner, settings={})
         lookups = replace(self.lookup_files.lookups, subwords=None)
         return replace(self, plan=plan, lookup_files=replace(self.lookup_files, lookups=lookups))
 
