@@ -383,6 +383,13 @@ for _name in ("characters", "liu-2014"):
 PRESETS["types"] = Templates(_TYPES)
 # beside other templates of words; prefixes gain more on 1,000 sentences, and lose on large corpora
 PRESETS["clusters"] = Templates(_grams("cluster", (-1,), (0,), (1,)))
+# beside `spans` with word vectors, which say of a word what its cluster says, but not of its neighbours
+PRESETS["vector-clusters"] = Templates(
+    (
+        *("cluster_10[-1]", "cluster_10[1]", "cluster_8[-2]", "cluster_8[2]"),
+        *(*_grams("cluster_6", (-1, 0, 1)), *_grams("cluster_8", (-1, 0), (0, 1))),
+    )
+)
 PRESETS["gazetteer"] = Templates(
     tuple(text for column in GAZETTEER_COLUMNS for text in _grams(column, (-1,), (0,), (1,)))
 )
