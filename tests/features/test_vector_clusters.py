@@ -132,5 +132,5 @@ def test_a_damaged_model_is_refused(vectors: str, tmp_path: Path, monkeypatch: p
     arrays = VECTORS.arrays() | {"vectors.paths": VECTORS.paths[:0]}
     monkeypatch.setattr(WordVectors, "arrays", lambda _: arrays)
     model.save(tmp_path / "m.model")
-    with pytest.raises(ModelFileError, match="templates over cluster_6, cluster_8, cluster_10, expected clusters"):
+    with pytest.raises(ModelFileError, match="templates over cluster_8, cluster_10, expected clusters"):
         tw.load_model(tmp_path / "m.model")

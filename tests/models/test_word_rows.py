@@ -60,7 +60,9 @@ def scores(model: ChainModel, sentences: list[Sentence], rows: WordRows | None =
 
 
 @pytest.mark.parametrize("space", [plain(), bundles()])
-@pytest.mark.parametrize("preset", ["words", "li-2015", "spans", "characters", "tsuboi-2008", "jiang-2015", "vector-clusters"])
+@pytest.mark.parametrize(
+    "preset", ["words", "li-2015", "spans", "characters", "tsuboi-2008", "jiang-2015", "vector-clusters"]
+)
 def test_scores_are_those_of_the_features(preset: str, space: LabelSpace) -> None:
     model = model_of(PRESETS[preset], space)
     rows = rows_of(model)
