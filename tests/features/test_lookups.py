@@ -182,7 +182,7 @@ CLUSTERS = {"dog": "0110", "cat": "0111", "the": "1"}
 
 
 def test_a_prefix_is_what_similar_words_share() -> None:
-    columns = FormColumns(["dog", "cat", "the", "Dog", ""], CLUSTERS)
+    columns = FormColumns(["dog", "cat", "the", "Dog", ""], Lookups(clusters=CLUSTERS).bits)
     expected = {
         "cluster": ["0110", "0111", "1", "", ""],
         "cluster_3": ["011", "011", "1", "", ""],

@@ -217,6 +217,7 @@ def test_the_number_of_templates_is_that_of_the_tables() -> None:
         "sun-wan-2012-subword": 12,
         "gazetteer": 6,
         "clusters": 3,
+        "vector-clusters": 6,
         "types": 2,
         "liu-2014-lexicon": 29,  # three more for each of three characters: 5.1.3
     }

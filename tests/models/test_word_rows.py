@@ -13,6 +13,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS, Templates
+from tagweave.features.word_vectors import WordVectors
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import word_rows
@@ -37,8 +38,9 @@ def texts(count: int, seed: int = 0) -> list[Sentence]:
 
 
 def model_of(templates: Templates, space: LabelSpace, seed: int = 0) -> ChainModel:
-    clusters = {"cat": "01", "on": "1"} if templates.cluster_columns else {}
-    encoder = TemplateEncoder(templates, lookups=Lookups(clusters=clusters))
+    table = np.random.default_rng(seed).normal(size=(2, 3))
+    vectors = WordVectors.scaled(("cat", "on"), table).clustered() if templates.cluster_columns else None
+    encoder = TemplateEncoder(templates, lookups=Lookups(vectors=vectors))
     encoder.freeze(encoder.encode(texts(30, seed)))
     layouts = tuple(Layout.dense(encoder.windows, len(view.names)) for view in space.views)
     parameters = ChainParameters(space, layouts, TransitionScheme.free(len(space)))
@@ -58,7 +60,9 @@ def scores(model: ChainModel, sentences: list[Sentence], rows: WordRows | None =
 
 
 @pytest.mark.parametrize("space", [plain(), bundles()])
-@pytest.mark.parametrize("preset", ["words", "li-2015", "spans", "characters", "tsuboi-2008", "jiang-2015", "clusters"])
+@pytest.mark.parametrize(
+    "preset", ["words", "li-2015", "spans", "characters", "tsuboi-2008", "jiang-2015", "vector-clusters"]
+)
 def test_scores_are_those_of_the_features(preset: str, space: LabelSpace) -> None:
     model = model_of(PRESETS[preset], space)
     rows = rows_of(model)

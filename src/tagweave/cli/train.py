@@ -67,8 +67,8 @@ Preset = Annotated[
     flag(
         "NAME",
         "Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015,"
-        " tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer"
-        " and clusters, beside others (repeatable).",
+        " tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer,"
+        " clusters and vector-clusters, beside others (repeatable).",
         panel="Features",
     ),
 ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import count as count_from
 
@@ -67,13 +67,13 @@ def _shape(character: str) -> int:
 
 
 class FormColumns:
-    """The columns of a list of V distinct forms, with the bit strings of words for `CLUSTER_COLUMNS`.
+    """The columns of a list of V distinct forms; `bits` gives the bit string of a form, for `CLUSTER_COLUMNS`.
 
     Every scalar column is uint64[V]; a list column is a pair: ptr int64[V + 1] and the codes.
     """
 
-    def __init__(self, forms: Sequence[str], clusters: Mapping[str, str] = {}) -> None:
-        self._forms, self._clusters = forms, clusters
+    def __init__(self, forms: Sequence[str], bits: Callable[[str], str] = lambda _: "") -> None:
+        self._forms, self._bits_of = forms, bits
         self.points, self.start, self.stop = _code_points(forms)
         self.length = self.stop - self.start
         self._scalars: dict[str, Codes] = {}
@@ -122,7 +122,7 @@ class FormColumns:
 
     @cached_property
     def _bits(self) -> FormColumns:
-        return FormColumns([self._clusters.get(form, "") for form in self._forms])
+        return FormColumns([*map(self._bits_of, self._forms)])
 
     def classes(self, of: Callable[[str], int]) -> Codes:
         """Return the class of the form's characters if all have the same, else 99."""

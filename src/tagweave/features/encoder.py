@@ -217,7 +217,7 @@ class TemplateEncoder(Encoder):
     ) -> None:
         self.templates, self.lookups = templates, lookups
         self.lexicon, self.gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
-        templates.check_lookups(bool(self.lexicon.words), len(lookups.gazetteer) > 0, len(lookups.clusters) > 0)
+        templates.check_lookups(bool(self.lexicon.words), len(lookups.gazetteer) > 0, lookups.has_clusters)
         self.subwords = lookups.subwords
         self.has_values = lookups.subwords is not None or lookups.vectors is not None
         self.index = FeatureIndex() if index is None else index
@@ -285,7 +285,7 @@ class TemplateEncoder(Encoder):
             column_ids, distinct = value_numbers(_column(sentences, name), int(ptr[-1]))
             sources.append(column_ids)
             values.append(distinct)
-        columns = FormColumns(forms, self.lookups.clusters)
+        columns = FormColumns(forms, self.lookups.bits)
         if self.templates.lexicon_columns:
             if (columns.length != 1).any():
                 sentence, form = next(

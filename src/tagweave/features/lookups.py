@@ -146,7 +146,8 @@ class Lookups:
     # words and the bit strings of their clusters, for templates over `CLUSTER_COLUMNS`
     clusters: Mapping[str, str] = field(default_factory=dict)
     subwords: Subwords | None = None  # the pieces of words that a network reads beside features; `None`: no network
-    vectors: WordVectors | None = None  # whose numbers are features with values
+    # whose numbers are features with values, and whose clusters templates look up if no others are there
+    vectors: WordVectors | None = None
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Lookups:
@@ -164,6 +165,14 @@ class Lookups:
             subwords=Subwords.of_arrays(arrays),
             vectors=WordVectors.of_arrays(arrays),
         )
+
+    @property
+    def has_clusters(self) -> bool:
+        return bool(self.clusters) or (self.vectors is not None and len(self.vectors.paths) > 0)
+
+    def bits(self, form: str) -> str:
+        """Return the bit string of the cluster of a form, "" without."""
+        return self.clusters.get(form, "") if self.clusters or self.vectors is None else self.vectors.bits(form)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model, without those that would be empty."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import BYTES, ArrayRule, read_texts, refuse, text_array
+from tagweave.features.vector_clusters import paths_of
 
 ARRAYS = {
     "vectors.words": ArrayRule(BYTES, (None,)),
     "vectors.table": ArrayRule(("float16",), (None, None), -6e4, 6e4),
     "vectors.n_grams": ArrayRule(("int64",), (3,), 0, 1 << 40),  # lengths, at least and at most; rows
+    "vectors.paths": ArrayRule(("uint16",), (None,)),
 }
 _LENGTH = 4.0
 """Of a vector, the root of the mean square: the longer, the further the same step of a weight moves scores. On dev of
@@ -38,11 +40,13 @@ class WordVectors:
         words: the words of the first rows of the table.
         table: float16[words + buckets, H]. The other rows are of n-grams, by their hash.
         lengths: how many characters an n-gram has, at least and at most; 0 and 0 without n-grams.
+        paths: uint16[words], for each word a 1 and the bits of its cluster, 0 without a cluster; or empty.
     """
 
     words: tuple[str, ...]
     table: NDArray[np.float16]
     lengths: tuple[int, int] = (0, 0)
+    paths: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
 
     @classmethod
     def scaled(cls, words: Iterable[str], table: NDArray[Any], lengths: tuple[int, int] = (0, 0)) -> WordVectors:
@@ -59,7 +63,7 @@ class WordVectors:
             return None
         if missing := ARRAYS.keys() - arrays.keys():
             refuse(sorted(arrays), "the names of arrays", f"one {min(missing)}")
-        texts, table, n_grams = (arrays[name] for name in ARRAYS)
+        texts, table, n_grams, paths = (arrays[name] for name in ARRAYS)
         words = tuple(read_texts(texts, "vectors.words"))
         shortest, longest, buckets = n_grams.tolist()
         if not table.shape[1] or len(table) != len(words) + buckets:
@@ -68,28 +72,41 @@ class WordVectors:
             )
         if (buckets > 0) != (0 < shortest <= longest <= _LONGEST_GRAM):
             refuse(n_grams.tolist(), "vectors.n_grams", "two lengths and how many hashes, or three times 0")
-        return cls(words, table, (shortest, longest))
+        if len(paths) not in (0, len(words)):
+            refuse(len(paths), "vectors.paths", f"one for each of {len(words)} words, or none")
+        return cls(words, table, (shortest, longest), paths)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model."""
         n_grams = np.array([*self.lengths, len(self.table) - len(self.words)], np.int64)
-        return dict(zip(ARRAYS, (text_array(self.words), self.table, n_grams), strict=True))
+        return dict(zip(ARRAYS, (text_array(self.words), self.table, n_grams, self.paths), strict=True))
 
     @property
     def width(self) -> int:
         return int(self.table.shape[1])
 
+    def clustered(self) -> WordVectors:
+        """Return the vectors with the clusters of their words."""
+        return replace(self, paths=paths_of(self.table[: len(self.words)]))
+
+    def bits(self, form: str) -> str:
+        """Return the bit string of the cluster of a form, else of its lower case; "" without."""
+        row = self._row(form)
+        return f"{self.paths[row]:b}"[1:] if row >= 0 else ""
+
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words)}
+
+    def _row(self, form: str) -> int:
+        return self._rows.get(form, self._rows.get(form.lower(), -1))
 
     def of_forms(self, forms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the numbers of the forms that have a vector, rising, and their vectors float64[n, H].
 
         A form that is no word has the vector of its lower case, else the mean of its n-grams, else none.
         """
-        rows = self._rows
-        at = np.fromiter((rows.get(form, rows.get(form.lower(), -1)) for form in forms), np.int64, len(forms))
+        at = np.fromiter(map(self._row, forms), np.int64, len(forms))
         vectors = np.where((at >= 0)[:, None], self.table[at], np.float16(0)).astype(np.float64)
         has_vector = at >= 0
         if self.lengths[1]:
@@ -106,7 +123,9 @@ class WordVectors:
         distinct = list(counts)
         covered = sum(counts[distinct[number]] for number in self.of_forms(distinct)[0].tolist())
         share = covered / max(1, counts.total())
-        return f"{len(self.words):,} word vectors of {self.width} numbers, for {share:.1%} of the tokens of TRAIN"
+        clusters = ", and clusters of these" if len(self.paths) else ""
+        vectors = f"{len(self.words):,} word vectors of {self.width} numbers{clusters}"
+        return f"{vectors}, for {share:.1%} of the tokens of TRAIN"
 
     def _n_grams(self, word: str) -> Iterator[int]:
         """Yield the rows of the n-grams of `<word>`, as fastText does (Bojanowski et al. 2017, section 3.2)."""
@@ -123,7 +142,10 @@ class WordVectors:
         distinct = tuple(dict.fromkeys(forms))
         numbers, vectors = self.of_forms(distinct)
         words = tuple(distinct[number] for number in numbers)
-        return replace(self, words=words, table=vectors.astype(np.float16), lengths=(0, 0))
+        paths = self.paths[:0]
+        if len(self.paths):  # a word whose vector is of n-grams has no cluster
+            paths = np.append(self.paths, np.uint16(0))[[self._row(word) for word in words]]
+        return WordVectors(words, vectors.astype(np.float16), paths=paths)
 
 
 def _hash(text: str) -> int:

@@ -19,7 +19,7 @@ from tagweave.corpus.corpus import Corpus, Unit
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
-from tagweave.features.templates import Templates
+from tagweave.features.templates import PRESETS, USUAL, Templates
 from tagweave.front.corpora import Given
 from tagweave.front.label_model import LabelModel
 from tagweave.front.loading import load_model
@@ -159,11 +159,12 @@ def _named(corpus: Corpus | str, model: Model) -> Corpus | str:
 
 
 def _templates(model: Model) -> tuple[str, ...]:
-    """Return the templates of a model without what it looks up in files; () without a plan."""
+    """Return the templates of a model without what it looks up in files; () for the usual ones, or without a plan."""
     parsed = [Templates((text,)) for text in (model.plan.templates if "plan" in model.about else ())]
     with_lookups = [
         templates
         for templates in parsed
         if templates.lexicon_columns or templates.gazetteer_columns or templates.cluster_columns
     ]
-    return tuple(text for templates in parsed if templates not in with_lookups for text in templates.texts)
+    texts = tuple(text for templates in parsed if templates not in with_lookups for text in templates.texts)
+    return () if texts == PRESETS[USUAL[model.chain.task]].texts else texts

@@ -15,6 +15,7 @@
 | `subwords.config`, `.tokenizer` | uint8 | | JSON: the configuration of a network, and its pieces of words |
 | `vectors.words`, `.table` | uint8, float16 | [words + buckets, H] | JSON: words; their vectors, and those of n-grams |
 | `vectors.n_grams` | int64 | [3] | characters of n-grams, at least and at most, and their rows; 0 without n-grams |
+| `vectors.paths` | uint16 | [words], or none | for each word a 1 and the bits of its cluster; 0 without a cluster |
 | `weights` of a parser | float | [rows * 8] | finite |
 | `relation_weights` | float | [relation rows, relations] | finite |
 

@@ -168,7 +168,7 @@ class WordRows:
             return None
         if count:
             forms = list(islice(reversed(self._numbers), count))[::-1]
-            new = FormColumns(forms, self._encoder.lookups.clusters)
+            new = FormColumns(forms, self._encoder.lookups.bits)
             for codes, column in zip(self._codes, self._columns, strict=True):
                 codes[first : first + count] = new.scalar(column)
             ptr, codes_of_forms, values = self._encoder.of_forms(forms, new)

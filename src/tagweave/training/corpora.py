@@ -23,6 +23,7 @@ from tagweave.exchange.load import SourceFile
 from tagweave.features.arc_templates import of_fit_length
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.subwords import Subwords
+from tagweave.features.templates import Templates
 from tagweave.features.vector_files import read_vectors
 from tagweave.harvest import clusters, lexicon
 from tagweave.labels import OF_CHARACTERS, OF_WORDS, PARSE
@@ -129,12 +130,15 @@ def read_lookups(plan: ResolvedPlan) -> LookupFiles:
         for clustering in read_clusters
         for word, bits in zip(clustering.words, clustering.paths, strict=True)
     }
+    vectors = read_vectors(plan.vectors) if plan.vectors else None
+    if vectors and not plan.clusters and Templates(plan.templates).cluster_columns:
+        vectors = vectors.clustered()
     lookups = Lookups(
         words=words,
         gazetteer=gazetteer.joined(gazetteers),
         clusters=paths,
         subwords=Subwords.of_folder(plan.folder) if plan.folder else None,
-        vectors=read_vectors(plan.vectors) if plan.vectors else None,
+        vectors=vectors,
     )
     return LookupFiles(lookups, lexicon_files, gazetteer_files, cluster_files)
 

@@ -204,8 +204,8 @@ class Plan(Validated):
     )
     clusters: tuple[FileReference, ...] = option(
         (),
-        "Word clusters, as harvest clusters writes them; the bit strings of words are features. Without `preset` and"
-        " `templates`, the preset clusters is added.",
+        "Word clusters, as harvest clusters writes them, in place of those of word vectors; the bit strings of words"
+        " are features. Without `preset` and `templates`, the preset clusters is added.",
         "FILE",
         structure=CHAIN,
         panel="Features",
