@@ -8,12 +8,17 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 DATA = RESULTS / "data"
+_SPAWN = get_context("spawn")
 
 
 def publish(name: str, lines: list[str], numbers: Any, quick: bool) -> None:
@@ -49,8 +54,11 @@ def by_seeds(
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(settings)} (default: all)")
     parser.add_argument("--seeds", type=int, default=seeds)
+    parser.add_argument("--processes", type=int, default=1, help="how many settings are measured at a time")
     chosen = parser.parse_args(words)
-    found = {each: measured(each, chosen.seeds) for each in chosen.names or settings}
+    names = chosen.names or list(settings)
+    with nullcontext() if chosen.processes == 1 else ProcessPoolExecutor(chosen.processes, _SPAWN) as pool:
+        found = dict(zip(names, (pool.map if pool else map)(measured, names, repeat(chosen.seeds)), strict=True))
     command = shlex.join(["python", "-m", f"benchmarks.{name}", *(sys.argv[1:] if words is None else words)])
     publish(name.replace("_", "-"), page(found, command, chosen.seeds), found, quick=bool(chosen.names))
 
