@@ -252,6 +252,32 @@ def test_layers_have_rates(folder: str) -> None:
     assert sum(map(len, layers.values())) == len(list(given.objective.network(given.model.weights).parameters()))
 
 
+def test_scores_of_a_text_are_read_once_until_the_network_learns(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = problem(folder)
+    objective, weights = given.objective, given.model.weights
+    network = objective.network(weights)
+    calls: list[int] = []
+    forward = type(network).forward
+    monkeypatch.setattr(type(network), "forward", lambda *args: calls.append(1) or forward(*args))
+
+    def scores() -> np.ndarray:
+        return given.model.scoring.scores(objective.encoded, 0, len(objective)).emission
+
+    first = scores()
+    assert np.array_equal(first, scores()) and len(calls) == 1
+    objective.add_batch(weights, 0, len(objective), np.zeros(objective.size))
+    with torch.no_grad():
+        next(network.parameters()).add_(1)
+    assert not np.array_equal(first, scores()) and len(calls) == 3
+
+
+def test_methods_race_without_the_network(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    source = corpus(60, seed=2, guideline="other")
+    model = tw.train(corpus(60, 0.5), source, dev=corpus(seed=1), encoder=folder, **{**QUICK, "callback": None})
+    said = capsys.readouterr().err
+    assert "judged by the development data, without the network" in said and model.about["race"]
+
+
 @pytest.mark.parametrize("encoder", ["alone:{}", "{}"])
 def test_a_network_teaches_a_model_of_features(folder: str, encoder: str) -> None:
     teacher = tw.train(corpus(), task="tag", encoder=encoder.format(folder), **QUICK)

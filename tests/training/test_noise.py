@@ -117,6 +117,26 @@ def test_right_labels_need_no_second_model(capsys: pytest.CaptureFixture[str]) -
     assert "a second model" not in capsys.readouterr().err
 
 
+def test_train_is_small_where_unseen_text_of_it_is_missed_as_often(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name is a word in capitals; `to` is no hint, so a model that has not seen the word misses it."""
+
+    def corpus(seed: int, size: int, marked: float) -> Corpus:
+        random = np.random.default_rng(seed)
+        words = [("x", "".join(random.choice(list("abcdefgh"), 5)), random.random() < 0.4) for _ in range(4 * size)]
+        labels = [("B-LOC" if is_name and random.random() < marked else "O") for _, _, is_name in words]
+        forms = [f"Q{word}" if is_name and random.random() < 0.5 else word for _, word, is_name in words]
+        rows = zip(forms, labels, strict=True)
+        pairs = [Sentence((form, "."), {"tag": ((label,), ("O",))}) for form, label in rows]
+        return Corpus(tuple(pairs), "tag")
+
+    dev = corpus(1, 60, 1.0)
+    for marked, is_small in ((1.0, True), (0.4, False)):
+        tw.train(corpus(0, 60, marked), dev=dev, task="spans", iterations=6)
+        said = capsys.readouterr().err
+        assert ("TRAIN is small, and not wrong" in said) == is_small
+        assert ("a second model learns how far" in said) != is_small
+
+
 def wrong_names() -> Corpus:
     """Where the words before names are marked, no likelihood of a label says where names are."""
     train = names(0, 80, 0.0)
