@@ -6,7 +6,7 @@ on the processor they share memory with the vector that they come from (`bind`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from hashlib import sha256
@@ -43,6 +43,7 @@ class TokenScorer(nn.Module):
         self.encoder = encoder
         self.width, self.pooling = width, pooling
         self._remembered: dict[bytes, NDArray[Any]] = {}
+        self.int8: Callable[..., NDArray[np.float32]] | None = None  # what reads pieces and mask instead of the encoder
         self._projections = [None if view.is_identity else torch.from_numpy(view.projection).long() for view in views]
 
     @property
@@ -131,7 +132,11 @@ class TokenScorer(nn.Module):
             "attention_mask": torch.from_numpy(mask.astype(np.int64)).to(device),
         }
         with refusing("a network"), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            states: Tensor = self.encoder(**inputs).last_hidden_state
+            states: Tensor = (
+                self.encoder(**inputs).last_hidden_state
+                if self.int8 is None
+                else torch.from_numpy(self.int8(pieces, mask))
+            )
         if states.shape != (*inputs["input_ids"].shape, self.width):
             raise NetworkError(f"found states {list(states.shape)} of a network, expected a vector for each piece")
         return states
