@@ -87,7 +87,7 @@ class TokenScorer(nn.Module):
         if (scores := self._remembered.get(key)) is None:
             with torch.no_grad():
                 scores = self(reading).cpu().numpy()
-            if scores.size + sum(kept.size for kept in self._remembered.values()) > _REMEMBERED:
+            if scores.size + sum(kept.size for kept in [*self._remembered.values()]) > _REMEMBERED:  # other threads add
                 self._remembered.clear()
             self._remembered[key] = scores
         return scores
