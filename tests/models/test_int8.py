@@ -33,7 +33,7 @@ QUICK: dict[str, Any] = {"iterations": 10, "callback": Silence(), "settings": {"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with `network`, a model whose network is in the cache, what that told, and `plain`, without a network."""
+    """A folder with `network`, a model whose network is in the cache, what this told, and `plain`, without one."""
     place = tmp_path_factory.mktemp("int8")
     save_network(place)
     tw.train(corpus("ud"), encoder=str(place), **QUICK).save(place / "network")
