@@ -37,6 +37,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # of the hundred processes that
 
 compiled_code._written.add(compiled_code.COMPILING)  # outputs are compared, whoever comes first and has to compile
 
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # or ONNX Runtime, once imported, would report to Microsoft
+
 loop.SHARE = math.inf  # every iteration has one, however quick the machine is
 
 _CORPORA = "TAGWEAVE_CORPORA"

@@ -11,10 +11,10 @@ import typer
 from tagweave.cli.commands import show_all
 from tagweave.cli.console import FLAGS, OptionError, in_flags
 from tagweave.front.options import ManyFilesOptions
-from tagweave.options import SEED, THREADS, Declared, choices, declared, value_of
+from tagweave.options import INT8, SEED, THREADS, Declared, choices, declared, value_of
 
 Command = TypeVar("Command", bound=Callable[..., None])
-_LAST = ("threads", "help_all")
+_LAST = ("threads", "int8", "help_all")
 """Parameters of commands that stand behind those of `taking` in help texts."""
 
 
@@ -159,6 +159,7 @@ def numbers(name: str, text: str) -> list[float]:
 Model = Annotated[str, argument("MODEL", "A model of `tagweave train`, or hf:OWNER/NAME.")]
 Output = Annotated[str, flag("FILE", "- is standard output.", "-o", "--output")]
 Threads = Annotated[int, info(Declared("threads", int, {"": THREADS}))]
+Int8 = Annotated[bool, info(Declared("int8", bool, {"": INT8}))]
 Seed = Annotated[int, info(Declared("seed", int, {"": SEED}))]
 InputFormat = Annotated[
     str | None, flag("FORMAT", "The format of the input, if its name does not imply it.", "--format")

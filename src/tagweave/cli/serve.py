@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 from tagweave.cli.console import OptionError
-from tagweave.cli.options import argument, flag
+from tagweave.cli.options import Int8, argument, flag
 from tagweave.streams import say
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def serve(
             " in the environment variable LABEL_STUDIO_API_KEY.",
         ),
     ] = None,
+    int8: Int8 = False,
 ) -> None:
     """Serve models as JSON over HTTP: POST /tag, /segment, /parse. Ctrl-C ends it, after requests that have begun.
 
@@ -91,7 +92,7 @@ def serve(
     limits = Limits(most_texts, most_characters, most_bytes, most_tokens, most_seconds)
     retraining = _retraining(models_folder, store, train or (), label_studio)
     settings = ServerSettings(
-        named_models, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining
+        named_models, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining, int8
     )
     run(settings, host, port, workers, say)
 

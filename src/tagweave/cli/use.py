@@ -52,6 +52,7 @@ def tag(
     ] = None,
     output: options.Output = "-",
     threads: options.Threads = 1,
+    int8: options.Int8 = False,
     **option_values: Any,
 ) -> None:
     """Label text: a stream of any length in constant memory.
@@ -73,15 +74,16 @@ def tag(
     if place:
         from tagweave.front.many_files import label_files
 
-        through_many_files(label_files, model, inputs or (), output=output, threads=threads, place=place, **settings)
+        settings |= {"threads": threads, "int8": int8}
+        through_many_files(label_files, model, inputs or (), output=output, place=place, **settings)
         return
-    from tagweave.front.loading import load_model
+    from tagweave.front.loading import load_models
 
     text = _single(inputs)
-    then = settings.pop("then", [])
-    check_outputs([output], [model, text, *then])
-    models = [load_model(path, threads) for path in then]
-    load_model(model, threads).label_file(text, output, then=models, **settings)
+    paths = [model, *settings.pop("then", [])]
+    check_outputs([output], [text, *paths])
+    first, *then = load_models(paths, threads, int8=int8)
+    first.label_file(text, output, then=then, **settings)
 
 
 @options.taking(_TO_COMPLETE)

@@ -6,9 +6,10 @@ The index maps gram codes to consecutive feature ids. It grows while training da
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -62,6 +63,7 @@ class Encoder(ABC):
 
     of_documents: bool = False  # whether features look at the whole document, so that it has to be in one batch
     subwords: Subwords | None = None  # the pieces that a network reads beside features
+    parts: Mapping[str, Any] = MappingProxyType({})  # the chain models inside it, by their names in files
     segmenter: Any = None  # the chain model of characters that cuts text into the words that are labelled
 
     @property

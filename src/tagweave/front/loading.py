@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import index
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.sentence import kind_of
+from tagweave.errors import StreamError
 from tagweave.front.model import File, Model
 from tagweave.models import storage
 from tagweave.models.chain import ChainModel
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from tagweave.training.job import Training
 
 
-def load_model(path: File, threads: int = 1, shared: bool = False) -> Model:
+def load_model(path: File, threads: int = 1, shared: bool = False, int8: bool = False) -> Model:
     """Read a model of any kind.
 
     Args:
@@ -26,13 +28,37 @@ def load_model(path: File, threads: int = 1, shared: bool = False) -> Model:
         threads: how many threads share the work of the model.
         shared: whether to keep the weights in a file of the temporary directory that all processes map which load the
             model, so that they are in memory once; for servers and workers of several processes.
+        int8: whether ONNX Runtime computes its network, on the processor and with weights in int8: faster, and almost
+            the same labels. The first time, the network is converted, and kept in the cache folder of the user.
 
     Raises:
         ModelFileError: not a model of this program, a damaged file, or one of a newer version.
         HubError: a model on the hub that cannot be fetched.
         FileNotFoundError: no such file.
+        NetworkError: a network that cannot be converted to int8.
+        StreamError: `int8` with a model without a network.
         TypeError, ValueError: not a path, or no threads.
     """
+    return load_models([path], threads, shared, int8)[0]
+
+
+def load_models(paths: Sequence[File], threads: int = 1, shared: bool = False, int8: bool = False) -> list[Model]:
+    """Read models that work together: see `load_model`. With `int8`, one of them at least has a network."""
+    models = [_read(path, threads, shared) for path in paths]
+    if int8:
+        from tagweave.models.int8 import use_int8
+
+        for model in models:
+            model.int8 = isinstance(model.trained, ChainModel) and use_int8(model.trained, model.tell)
+        if not any(model.int8 for model in models):
+            names = ", ".join(model.name for model in models)
+            raise StreamError(
+                f"{names}: found `int8` without a network, expected one, as `train --encoder FOLDER` makes"
+            )
+    return models
+
+
+def _read(path: File, threads: int, shared: bool) -> Model:
     if not isinstance(path, (str, PathLike)):
         raise TypeError(f"found {kind_of(path)}, expected the path of a model, or hf:OWNER/NAME")
     if index(threads) < 1:

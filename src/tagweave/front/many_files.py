@@ -12,7 +12,7 @@ from tagweave.corpus.files import read_lines
 from tagweave.errors import ManyFilesError
 from tagweave.front.corpora import paths
 from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, write_partial
-from tagweave.front.loading import load_model
+from tagweave.front.loading import load_models
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, ManyFilesOptions, options_of
 from tagweave.harvest.lexicon import read
 from tagweave.harvest.matching import LexiconHarvest
@@ -41,8 +41,8 @@ def label_files(model: File, inputs: File | Iterable[File], output: File, **opti
         model: the file of the model.
         inputs: `PATH[#LAYER]`, where PATH is a file, a folder, or a pattern such as `in/*.txt.gz`.
         output: the folder.
-        options: where the work is done, with `threads` for each file; `progress(done, total)` and `tell(line)`; and how
-            to label. The models of `then` are files.
+        options: where the work is done, with `threads` for each file; `int8`, as for `load_model`; `progress(done,
+            total)` and `tell(line)`; and how to label. The models of `then` are files.
 
     Returns:
         how many files were written, and how many were there before.
@@ -116,8 +116,10 @@ def _through_model(
     (ConvertOptions if command == "convert" else LabelOptions)(**checked)
     for path in models:
         describe_model(path)  # a file that is no model is no fault of the inputs
+    if place.int8:
+        load_models(models, int8=True)  # or every process would convert them
     return _carried_out(
-        ModelWork(command, models, place.threads, work_options), inputs, output, place, command == "convert"
+        ModelWork(command, models, place.threads, work_options, place.int8), inputs, output, place, command == "convert"
     )
 
 
@@ -143,23 +145,23 @@ class ModelWork:
     models: tuple[str, ...]
     threads: int
     options: Mapping[str, Any]
+    int8: bool = False
 
     def __call__(self, source: str, target: str) -> list[str]:
         notes: list[str] = []
-        model = _loaded(self.models[0], self.threads)
+        model, *then = _loaded(self.models, self.threads, self.int8)
         model.tell = notes.append
         if self.command == "convert":
             model.convert_file(source, target, **self.options)
         else:
-            then = [_loaded(path, self.threads) for path in self.models[1:]]
             work = model.complete_file if self.command == "complete" else model.label_file
             work(source, target, then=then, **self.options)
         return notes
 
 
 @cache
-def _loaded(path: str, threads: int) -> Model:
-    return load_model(path, threads, shared=True)
+def _loaded(paths: tuple[str, ...], threads: int, int8: bool) -> list[Model]:
+    return load_models(paths, threads, shared=True, int8=int8)
 
 
 @dataclass(frozen=True)

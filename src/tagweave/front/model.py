@@ -42,6 +42,7 @@ class Model(ABC):
         name: the name of the model in messages: its file.
         tell: receives notes on assumptions about a file; by default they go to standard error.
         is_stored: whether it was read from a file.
+        int8: whether ONNX Runtime computes its network, with weights in int8.
     """
 
     trained: Any
@@ -49,6 +50,7 @@ class Model(ABC):
     name: str = "the model"
     tell: Tell = say
     is_stored: bool = False
+    int8: bool = False
 
     @property
     def about(self) -> dict[str, Any]:
@@ -92,7 +94,7 @@ class Model(ABC):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model"
             self.save(path)
-            return of_content, (type(self), path.read_bytes(), self.threads, self.name)
+            return of_content, (type(self), path.read_bytes(), self.threads, self.name, self.int8)
 
     def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
         """A tagger for guidelines, by default the target. Raises StreamError for an unknown guideline, or a parser."""
@@ -253,9 +255,14 @@ class Model(ABC):
     def _what(self) -> str: ...
 
 
-def of_content(kind: type[Model], content: bytes, threads: int, name: str) -> Model:
+def of_content(kind: type[Model], content: bytes, threads: int, name: str, int8: bool = False) -> Model:
     """Return the model of a file with this content. Raises as `load_model`."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         path.write_bytes(content)
-        return kind(load_model(path), threads, name)
+        model = kind(load_model(path), threads, name, int8=int8)
+    if int8:
+        from tagweave.models.int8 import use_int8
+
+        use_int8(model.trained, model.tell)
+    return model

@@ -144,6 +144,7 @@ class ManyFilesOptions:
         panel="Many files",
     )
     threads: int = 1
+    int8: bool = False
     progress: Callable[[int, int], Any] = lambda done, total: None
     tell: Callable[[str], None] = lambda line: None
 

@@ -104,13 +104,16 @@ def _temporary() -> Path:
     return Path(tempfile.gettempdir()) / f"tagweave-{user}"
 
 
+def cache_folder() -> Path:
+    """Return the folder for what can be made again: of the user, or $NUMBA_CACHE_DIR; relative if there is none."""
+    return Path(getattr(config, "CACHE_DIR", "") or AppDirs("tagweave", appauthor=False).user_cache_dir)
+
+
 def folders() -> list[Path]:
     """Return the folders that may hold compiled code; the last resort comes last."""
-    if chosen := getattr(config, "CACHE_DIR", ""):
-        usual = [Path(chosen) / _INSTALLATION]
-    else:
-        of_user = Path(AppDirs("tagweave", appauthor=False).user_cache_dir)
-        usual = [_SOURCES / "__pycache__", *([of_user / _INSTALLATION] if of_user.is_absolute() else [])]
+    usual = [cache_folder() / _INSTALLATION]
+    if not getattr(config, "CACHE_DIR", ""):
+        usual = [_SOURCES / "__pycache__", *(folder for folder in usual if folder.is_absolute())]
     temporary = [_temporary()] if _is_own(_temporary()) else []
     return [folder / EDITION for folder in [*usual, *temporary]]
 

@@ -66,7 +66,7 @@ class CascadeEncoder(Encoder):
 
     def __init__(self, encoder: Encoder, parts: Mapping[str, ChainModel]) -> None:
         self.encoder = encoder
-        self._parts = parts
+        self.parts = parts
         self.subwords, self.has_values = encoder.subwords, encoder.has_values
 
     @property
@@ -79,7 +79,7 @@ class CascadeEncoder(Encoder):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model file; arrays of a part are named `PART.NAME`."""
         arrays = self.encoder.arrays()
-        for name, model in self._parts.items():
+        for name, model in self.parts.items():
             arrays |= nested(model.arrays(), name)
         return arrays
 

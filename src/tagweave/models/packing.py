@@ -54,7 +54,7 @@ Arrays = dict[str, NDArray[Any]]
 _LINE = 64  # bytes of a cache line
 _FINER = 5  # powers of two between the mean size of a weight and the grid
 _NORMAL = 126  # powers of two up to this one, and their inverses, are float32: multiplying takes a tenth of `ldexp`
-_KEPT = 4  # models whose arrays stay in the folder, those used last
+_KEPT = 4  # files that stay in a folder, those used last
 
 
 Count = Annotated[int, Meta(ge=0)]
@@ -279,16 +279,26 @@ def shared_arrays(folder: Path, key: str, arrays: Callable[[], Arrays]) -> Array
     file = folder / f"{key}.arrays"
     while True:
         with suppress(FileNotFoundError):  # not there yet, or another process has just removed it as old
-            os.utime(file, ns=(time.time_ns(), file.stat().st_mtime_ns))  # it is used now
+            mark_used(file)
             return _mapped(file)
-        used: dict[Path, int] = {}
-        for old in folder.glob("*.arrays"):
-            with suppress(FileNotFoundError):
-                used[old] = old.stat().st_atime_ns
-        for old in sorted(used, key=lambda path: -used[path])[_KEPT - 1 :]:  # processes that map a file keep it
-            old.unlink(missing_ok=True)
+        make_room(file)
         with whole_file(file) as unfinished:
             _write_to_map(unfinished, arrays())
+
+
+def mark_used(file: Path) -> None:
+    """Note that a file is used now. Raises FileNotFoundError if there is none."""
+    os.utime(file, ns=(time.time_ns(), file.stat().st_mtime_ns))
+
+
+def make_room(file: Path) -> None:
+    """Remove all files of its folder and ending but those used last, so that few remain with this one."""
+    used: dict[Path, int] = {}
+    for old in file.parent.glob(f"*{file.suffix}"):
+        with suppress(FileNotFoundError):
+            used[old] = old.stat().st_atime_ns
+    for old in sorted(used, key=lambda path: -used[path])[_KEPT - 1 :]:  # processes that map a file keep it
+        old.unlink(missing_ok=True)
 
 
 def _write_to_map(path: Path, arrays: Arrays) -> None:

@@ -6,7 +6,7 @@ on the processor they share memory with the vector that they come from (`bind`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from hashlib import sha256
@@ -45,6 +45,7 @@ class TokenScorer(nn.Module):
         self.width, self.pooling = width, pooling
         self._frozen: FrozenLayers | None = None
         self._remembered: dict[bytes, NDArray[Any]] = {}
+        self.int8: Callable[..., NDArray[np.float32]] | None = None  # what reads pieces and mask instead of the encoder
         self._projections = [None if view.is_identity else torch.from_numpy(view.projection).long() for view in views]
 
     @property
@@ -91,7 +92,7 @@ class TokenScorer(nn.Module):
         if (scores := self._remembered.get(key)) is None:
             with torch.no_grad():
                 scores = self(reading).cpu().numpy()
-            if scores.size + sum(kept.size for kept in self._remembered.values()) > _REMEMBERED:
+            if scores.size + sum(kept.size for kept in [*self._remembered.values()]) > _REMEMBERED:  # other threads add
                 self._remembered.clear()
             self._remembered[key] = scores
         return scores
@@ -139,7 +140,9 @@ class TokenScorer(nn.Module):
         }
         states: Tensor
         with refusing("a network"), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            if self.training and self._frozen is not None:
+            if self.int8 is not None and not self.training:
+                states = torch.from_numpy(self.int8(pieces, mask))
+            elif self.training and self._frozen is not None:
                 states = self._frozen.read(inputs)
             else:
                 states = self.encoder(**inputs).last_hidden_state

@@ -20,7 +20,7 @@ from tagweave.exchange.tokenization import for_text
 from tagweave.exchange.tokens import Tokenizer, tokenizer
 from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.front.label_model import CutLines, Tokenised, by_line, of_texts
-from tagweave.front.loading import load_model
+from tagweave.front.loading import load_model, load_models
 from tagweave.front.model import Model
 from tagweave.front.parser import Parser
 from tagweave.front.taggers import DIGITS, LEAST, Segmenter, Tagger, in_text, label_probabilities
@@ -277,9 +277,8 @@ _WARM = "1"  # a text with which every kernel is compiled, or read
 class ServedModel:
     """A model under a name, from the file `path` of its version, and its operations by name."""
 
-    def __init__(self, name: str, path: str) -> None:
-        self.name, self.path = name, path
-        self.model: Model = load_model(path, shared=True)
+    def __init__(self, name: str, path: str, model: Model) -> None:
+        self.name, self.path, self.model = name, path, model
         self.operations: dict[str, Operation] = {}
 
     @property
@@ -306,7 +305,8 @@ class ServedModels:
         self._settings = settings
         self._looked = time.monotonic()
         folder = settings.retraining.folder if settings.retraining else None
-        self.all = [ServedModel(name, newest(folder, name) or path) for name, path in settings.models]
+        paths = [newest(folder, name) or path for name, path in settings.models]
+        self.all = list(map(ServedModel, names, paths, load_models(paths, shared=True, int8=settings.int8)))
         self._segmenter = next((served for served in self.all if isinstance(served.model, Segmenter)), None)
         self._tokens = None if settings.tokens is None else by_line(tokenizer(settings.tokens))
         for served in self.all:
@@ -347,7 +347,7 @@ class ServedModels:
         for at, served in enumerate(self.all):
             path = newest(retraining.folder, served.name)
             if path is not None and path != served.path:
-                new = ServedModel(served.name, path)
+                new = ServedModel(served.name, path, load_model(path, shared=True, int8=served.model.int8))
                 new.operations = self._operations(new)
                 self.all[at] = new
 

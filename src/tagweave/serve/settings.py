@@ -45,6 +45,7 @@ class ServerSettings:
     token: str | None = None  # that requests must bring
     hosts: tuple[str, ...] = ()  # host names that requests may use; empty: any
     retraining: Retraining | None = None
+    int8: bool = False  # whether networks run in int8
 
 
 def hosts(host: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
