@@ -37,7 +37,7 @@ from tagweave.training.cascades.documents import fit_documents
 from tagweave.training.cascades.guided import fit_guided
 from tagweave.training.cascades.subword import fit_pieces
 from tagweave.training.fit.fit import fit, prepare
-from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.recipe import FEATURE_LEARNERS, Recipe
 from tagweave.training.fit.task import Task
 
 _FILE = {"path": "x", "sha256": "0", "sentences": 3, "words": 3}
@@ -306,7 +306,7 @@ MODELS: dict[str, Base] = {
 }
 CHECKPOINTS: dict[str, Base] = {
     f"checkpoint {learner}": Base(partial(_resume, learner, _number=0, iterations=2), partial(_resume, learner))
-    for learner in LEARNERS
+    for learner in FEATURE_LEARNERS
 }
 FOREIGN: dict[str, Base] = {"crfsuite": Base(_crfsuite, _use_crf)}
 BASES = {**MODELS, **CHECKPOINTS, **FOREIGN}

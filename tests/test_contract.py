@@ -43,11 +43,11 @@ from tagweave.training.cascades.subword import fit_pieces, prepare_pieces
 from tagweave.training.cascades.transform import fit_transformed
 from tagweave.training.fit.fit import fit, prepare
 from tagweave.training.fit.problem import Fitted, Problem, fit_problem
-from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.recipe import FEATURE_LEARNERS, Recipe
 from tagweave.training.fit.task import Task
 
 FEATURES = ("all", "observed")
-MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]
+MISTAKE_DRIVEN = [name for name, learner in FEATURE_LEARNERS.items() if learner.mistake_driven]
 SHORT = Schedule(iterations=3)
 EXACT = ("adagrad", "sgd", *MISTAKE_DRIVEN)  # learners without sums over all weights, whose order may change
 
@@ -152,7 +152,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
     assert 0 < len(problem.objective) <= count
 
 
-@pytest.mark.parametrize(("learner", "kind", "task", "features"), pairwise(LEARNERS, EVIDENCE, TASKS, FEATURES))
+@pytest.mark.parametrize(("learner", "kind", "task", "features"), pairwise(FEATURE_LEARNERS, EVIDENCE, TASKS, FEATURES))
 def test_it_changes_nothing_bit_for_bit(task: str, kind: str, features: str, learner: str) -> None:
     known = corpora_of(task, kind)
     recipe = recipe_of(task, learner, features)
@@ -183,7 +183,7 @@ def test_it_changes_nothing_whatever_features_see(task: str, preset: str) -> Non
     assert_same(alone, more)
 
 
-@pytest.mark.parametrize(("learner", "features", "task"), pairwise(LEARNERS, FEATURES, TASKS))
+@pytest.mark.parametrize(("learner", "features", "task"), pairwise(FEATURE_LEARNERS, FEATURES, TASKS))
 def test_its_own_features_weigh_nothing(task: str, features: str, learner: str) -> None:
     """New words in unknown sentences: their weights are 0 or do not exist, and no other weight changes."""
     known, recipe = corpora_of(task, "partial"), recipe_of(task, learner, features)
@@ -214,7 +214,7 @@ def weights_by_feature(fitted: Fitted) -> tuple[dict[int, Any], Any]:
 
 
 @pytest.mark.parametrize(
-    ("learner", "kind", "task"), pairwise(LEARNERS, [kind for kind in EVIDENCE if kind != "soft"], TASKS)
+    ("learner", "kind", "task"), pairwise(FEATURE_LEARNERS, [kind for kind in EVIDENCE if kind != "soft"], TASKS)
 )
 def test_decoding_stays_within_the_evidence(task: str, kind: str, learner: str) -> None:
     corpora, recipe = corpora_of(task, kind), recipe_of(task, learner)
@@ -314,7 +314,7 @@ def backwards(corpus: Corpus) -> Corpus:
     return corpus.map(step)
 
 
-@pytest.mark.parametrize(("learner", "features", "task"), pairwise(LEARNERS, FEATURES, TASKS))
+@pytest.mark.parametrize(("learner", "features", "task"), pairwise(FEATURE_LEARNERS, FEATURES, TASKS))
 def test_the_order_of_candidates_changes_nothing(task: str, features: str, learner: str) -> None:
     corpora, recipe = corpora_of(task, "ambiguous"), recipe_of(task, learner, features)
     assert_same(fit(corpora, recipe, run=Run(SHORT)), fit([*map(backwards, corpora)], recipe, run=Run(SHORT)))
@@ -434,7 +434,7 @@ def coupled(corpora: list[Corpus], features: str, learner: str) -> tuple[Problem
     return prepare_coupled(corpora, recipe, Coupling((MAPPING,))), recipe
 
 
-@pytest.mark.parametrize(("learner", "features"), list(zip(LEARNERS, cycle(FEATURES), strict=False)))
+@pytest.mark.parametrize(("learner", "features"), list(zip(FEATURE_LEARNERS, cycle(FEATURES), strict=False)))
 def test_another_guideline_is_evidence_too(features: str, learner: str) -> None:
     known = [side("ctb"), side("pd")]
     bare = Corpus(tuple(Sentence(s.forms) for corpus in known for s in corpus), "ctb")

@@ -38,11 +38,11 @@ from tagweave.training.cascades.transform import fit_transformed
 from tagweave.training.cascades.tree_system import TreeSystem
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.problem import Fitted
-from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.recipe import FEATURE_LEARNERS, Recipe
 from tagweave.training.fit.task import Task
 from treebank import treebank
 
-MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]
+MISTAKE_DRIVEN = [name for name, learner in FEATURE_LEARNERS.items() if learner.mistake_driven]
 SHORT = Schedule(iterations=3)
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0] m.form[0]", "h.upos[0] b.upos[0] m.upos[0]"))
 FEATURES = ArcFeatures(TEMPLATES, 256)
@@ -132,7 +132,7 @@ def _takes(kind: str, learner: str, _: bool) -> bool:
     return kind not in NUMBERS or learner not in MISTAKE_DRIVEN
 
 
-ALL = pytest.mark.parametrize(("kind", "learner", "projective"), sampled(LEARNERS))
+ALL = pytest.mark.parametrize(("kind", "learner", "projective"), sampled(FEATURE_LEARNERS))
 STRUCTURES = pytest.mark.parametrize("projective", [True, False])
 
 
@@ -254,7 +254,7 @@ def test_only_relations_that_are_named_are_relations(kind: str) -> None:
 # Nobody sees which candidate is first
 
 
-@pytest.mark.parametrize(("learner", "projective"), list(zip(LEARNERS, cycle((True, False)), strict=False)))
+@pytest.mark.parametrize(("learner", "projective"), list(zip(FEATURE_LEARNERS, cycle((True, False)), strict=False)))
 def test_the_order_of_candidates_changes_nothing(learner: str, projective: bool) -> None:
     def turned(given: Sentence) -> Sentence:
         return replace(given, heads={"head": tuple(each and each[::-1] for each in given.heads["head"])})

@@ -20,7 +20,7 @@ from tagweave.models.storage import describe_model, load_model
 from tagweave.training.cascades.coupled import Coupling, prepare_coupled
 from tagweave.training.fit.chain_problem import estimated_bytes, peak_bytes
 from tagweave.training.fit.fit import prepare
-from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.recipe import FEATURE_LEARNERS, LEARNERS, Recipe
 from tagweave.training.methods import read_plan
 from tagweave.training.methods.single import SingleOptions
 from tagweave.training.plan import Source
@@ -236,7 +236,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run
     assert not (tmp_path / "m.checkpoint").exists()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", FEATURE_LEARNERS)
 def test_the_estimate_of_memory_covers_what_the_learner_keeps(corpora, learner):
     recipe = Recipe(learner=learner)
     problem = prepare([load(str(corpora / "train.txt"))], recipe)

@@ -22,7 +22,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit.chain_problem import dev_score, label_space
 from tagweave.training.fit.fit import fit, prepare
 from tagweave.training.fit.problem import fit_problem, return_freed_memory
-from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.recipe import FEATURE_LEARNERS, Recipe
 from tagweave.training.fit.task import Task
 
 SHORT = Schedule(iterations=4)
@@ -106,7 +106,7 @@ def test_weights_of_corpus_and_sentence_multiply() -> None:
         assert set(prepare([one], Recipe(task)).objective.encoded.evidence.weights.tolist()) == {3.0}
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", FEATURE_LEARNERS)
 def test_weight_0_is_no_sentence(learner: str) -> None:
     settings = {"rate": 0.1, "c2": 0.0} if learner == "sgd" else {}
     if learner == "lbfgs":
@@ -166,7 +166,7 @@ def test_no_confidence_is_unknown_exactly(features: str) -> None:
     np.testing.assert_allclose(unbelieved[1], unknown[1], atol=1e-13)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", FEATURE_LEARNERS)
 def test_a_sentence_that_nobody_believes_changes_nothing(learner: str) -> None:
     settings = {"rate": 0.1} if learner == "sgd" else {}
     recipe = Recipe(learner=learner, settings=settings)

@@ -30,7 +30,7 @@ from tagweave.structures.chain import ChainGradient
 from tagweave.training.fit.chain_problem import ChainProblem, lay_out
 from tagweave.training.fit.fit import prepare
 from tagweave.training.fit.problem import Fitted, fit_problem
-from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.recipe import FEATURE_LEARNERS, Recipe
 from tagweave.training.job import Job, Method
 from tagweave.training.methods import METHODS
 from tagweave.training.plan import Options
@@ -181,7 +181,7 @@ def test_a_method_trains_it_and_its_file_is_a_model_like_any_other(
         tw.train(corpus(), method="network", learner="perceptron")
 
 
-@pytest.mark.parametrize("learner", [name for name, each in LEARNERS.items() if not each.mistake_driven])
+@pytest.mark.parametrize("learner", [name for name, each in FEATURE_LEARNERS.items() if not each.mistake_driven])
 def test_every_learner_of_a_loss_trains_it(learner: str) -> None:
     recipe, losses, told = Recipe(learner=learner, precision="float64"), Losses(), list[str]()
     given = problem(recipe)

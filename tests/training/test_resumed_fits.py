@@ -13,7 +13,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.problem import Fitted
-from tagweave.training.fit.recipe import LEARNERS, Recipe
+from tagweave.training.fit.recipe import FEATURE_LEARNERS, Recipe
 from tagweave.training.fit.task import Task
 
 ITERATIONS = 4
@@ -34,7 +34,7 @@ def assert_same(one: Fitted, other: Fitted) -> None:
 CASES = pairwise([None, DEV], ["tag", "segtag"], [KNOWN, UNKNOWN])
 
 
-@pytest.mark.parametrize(("learner", "case"), [*zip(LEARNERS, cycle(CASES), strict=False)])
+@pytest.mark.parametrize(("learner", "case"), [*zip(FEATURE_LEARNERS, cycle(CASES), strict=False)])
 def test_stopped_and_resumed(learner: str, case: tuple[Corpus | None, str, Corpus], tmp_path: Path) -> None:
     dev, task, train = case
     recipe = Recipe(Task(task), learner=learner, settings={"rate": 0.1} if learner == "sgd" else {})

@@ -203,11 +203,13 @@ class Learner:
 
     Attributes:
         mistake_driven: whether it compares the best labels with the best allowed ones: no gradients, no probabilities.
+        of_networks: whether it trains a network beside features, and nothing else.
         may_be_zero: the whole numbers among its settings that may be 0.
         ranges: the usual ranges of its settings in a search, as `tagweave.tuning.space.distribution` reads them.
     """
 
     mistake_driven: ClassVar[bool] = False
+    of_networks: ClassVar[bool] = False
     may_be_zero: ClassVar[Sequence[str]] = ()
     ranges: ClassVar[Mapping[str, str]] = {}
     epochs: ClassVar[int]

@@ -54,6 +54,7 @@ class AdamW(Learner):
         seed: seed of the order of sentences, and of what the network leaves out in training.
     """
 
+    of_networks: ClassVar[bool] = True
     epochs: ClassVar[int] = 16
     vectors: ClassVar[int] = 6
     may_be_zero: ClassVar[Sequence[str]] = ("freeze",)

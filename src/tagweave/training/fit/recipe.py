@@ -29,6 +29,10 @@ LEARNERS = learner_classes()
 """The learners by name; the keyword arguments of each are its settings."""
 
 
+FEATURE_LEARNERS = {name: learner for name, learner in LEARNERS.items() if not learner.of_networks}
+"""Those that train models of features alone."""
+
+
 def in_batches(learner: str) -> bool:
     """Return whether a learner takes batches of sentences; the others take all sentences at once."""
     return hasattr(LEARNERS[learner], "batch")
