@@ -158,7 +158,9 @@ def _network() -> ChainModel:
 
 def _vectors() -> ChainModel:
     table = np.random.default_rng(0).normal(size=(len(_WORDS) + 5, 3))
-    return _words(lookups=Lookups(vectors=WordVectors.scaled(_WORDS, table, (2, 3))))
+    lookups = Lookups(vectors=WordVectors.scaled(_WORDS, table, (2, 3)).clustered())
+    templates = Templates((*_FEW.texts, *PRESETS["vector-clusters"].texts))
+    return fit([corpus("ud")], _recipe(templates=templates, lookups=lookups), run=Run(_SCHEDULE)).model
 
 
 def _documents() -> ChainModel:
