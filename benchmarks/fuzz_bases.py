@@ -157,8 +157,14 @@ def _network() -> ChainModel:
 
 
 def _vectors() -> ChainModel:
+    templates = Templates((*_FEW.texts, *PRESETS["vector-clusters"].texts))
+    recipe = _recipe(templates=templates, lookups=Lookups(vectors=_clustered()))
+    return fit([corpus("ud")], recipe, run=Run(_SCHEDULE)).model
+
+
+def _clustered() -> WordVectors:
     table = np.random.default_rng(0).normal(size=(len(_WORDS) + 5, 3))
-    return _words(lookups=Lookups(vectors=WordVectors.scaled(_WORDS, table, (2, 3))))
+    return WordVectors.scaled(_WORDS, table, (2, 3)).clustered()
 
 
 def _documents() -> ChainModel:
@@ -209,7 +215,7 @@ def _crfsuite(path: Path) -> None:
 
 
 def _parser(relations: bool = True) -> Any:
-    recipe = Recipe(Task("parse"), bits=6)
+    recipe = Recipe(Task("parse"), bits=6, lookups=Lookups(vectors=_clustered().without_numbers()))
     return fit([corpus("gold", heads=True, relations=relations)], recipe, run=Run(_SCHEDULE)).model
 
 

@@ -5,8 +5,8 @@ tag of the head with the tag of the token before the modifier. Sides of arcs are
 (`b.xpos[0]`: a feature for each distinct tag), and s for the nearest modifier of the head between them
 (`h.xpos[0] s.xpos[0] m.xpos[0]`; McDonald and Pereira 2006). Every feature is joined to the direction of the arc, and
 again to direction and binned distance, with a sibling the distance of the siblings. Columns come from forms
-(`features.columns`), layers of the sentence (`upos`, `xpos`), columns of the corpus (`user:NAME`), and the relations of
-a guide tree (`guide:NAME`).
+(`features.columns`), clusters of words (`features.lookups`), layers of the sentence (`upos`, `xpos`), columns of the
+corpus (`user:NAME`), and the relations of a guide tree (`guide:NAME`).
 
 Relations, chosen once the tree is known, see more sides: p and n, the modifiers before and after m on the same side of
 h; l and r, the first modifier left of m and the last one right of it; g, the head of h. The term d is the distance.
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-from tagweave.features.columns import SCALAR_COLUMNS
+from tagweave.features.columns import CLUSTER_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.templates import OFFSET, TemplateError, check_count, check_terms, near, seed_of
 
 _TERM = re.compile(r"(?P<side>[a-z])\.(?P<column>[^\[\]\s]+)" + OFFSET)
@@ -179,8 +179,8 @@ def _term_table(rows: Sequence[Sequence[ArcTerm]], columns: Sequence[str]) -> ND
 
 
 def is_form_column(column: str) -> bool:
-    """Return whether a column is derived from the form of a token."""
-    return column in SCALAR_COLUMNS and column != "final"
+    """Return whether a column is derived from the form of a token, perhaps by its cluster."""
+    return (column in SCALAR_COLUMNS and column != "final") or column in CLUSTER_COLUMNS
 
 
 _JIANG = (
@@ -197,18 +197,23 @@ _COARSE = "h.C m.C|h.W m.C|h.C m.W|h.C h.P m.C|h.C m.C m.P|h.C b.C m.C|h.C h.C+1
 
 _SIBLINGS = "h.P s.P m.P|s.P m.P|s.W m.P|s.P m.W|s.W m.W"
 _COARSE_SIBLINGS = "h.C s.C m.C"
+_CLUSTERS = "h.K m.K|h.P m.B|h.B m.P"
 _FEATS = "h.F h.P|m.F m.P|h.F h.P m.P|h.P m.F m.P|h.F m.F|h.F h.P m.F m.P|h.W m.F|h.F m.W"
 
 
-def arc_preset(tag: str, coarse: str | None = None, feats: bool = False, siblings: bool = True) -> ArcTemplates:
+def arc_preset(
+    tag: str, coarse: str | None = None, feats: bool = False, siblings: bool = True, clusters: bool = False
+) -> ArcTemplates:
     """Return the templates of jiang-2015, Table 2, over forms and the layer `tag`, and some more.
 
     These are the tags between (McDonald et al. 2005), the last character of a form, and pairs of siblings (McDonald and
-    Pereira 2006), for projective trees; and if they exist, the layer `coarse` and the column `feats`.
+    Pereira 2006), for projective trees; and if they exist, the layer `coarse`, the column `feats` and clusters of words
+    (Koo et al. 2008).
     """
-    optional = (coarse, _COARSE), (feats, _FEATS), (siblings, _SIBLINGS), (siblings and coarse, _COARSE_SIBLINGS)
+    of_siblings = (siblings, _SIBLINGS), (siblings and coarse, _COARSE_SIBLINGS)
+    optional = (coarse, _COARSE), (feats, _FEATS), *of_siblings, (clusters, _CLUSTERS)
     parts = [_JIANG, _BETWEEN, _AFFIXES, *(texts for is_there, texts in optional if is_there)]
-    names = {"W": "form", "P": tag, "L": "last", "C": coarse, "F": "user:feats"}
+    names = {"W": "form", "P": tag, "L": "last", "C": coarse, "F": "user:feats", "B": "cluster_6", "K": "cluster_10"}
 
     def written(term: str) -> str:
         side, _, short = term.partition(".")
@@ -281,6 +286,15 @@ def relation_preset(arcs: ArcTemplates, tag: str) -> RelationTemplates:
 def given_columns(columns: Iterable[str]) -> tuple[str, ...]:
     """Return the columns of templates that come neither from forms nor from a guide tree."""
     return tuple(name for name in columns if not is_form_column(name) and not name.startswith(GUIDE))
+
+
+def check_clusters(columns: Iterable[str], has_clusters: bool) -> None:
+    """Raise unless there are clusters of words exactly if templates look at them."""
+    of_clusters = [column for column in columns if column in CLUSTER_COLUMNS]
+    if of_clusters and not has_clusters:
+        raise TemplateError(f"found templates over {', '.join(of_clusters)}, expected clusters for them")
+    if has_clusters and not of_clusters:
+        raise TemplateError("found word clusters, expected templates that look at them, as m.cluster_6[0]")
 
 
 def with_columns(sentence: Sentence, names: Sequence[str]) -> Sentence:

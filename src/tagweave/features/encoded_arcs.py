@@ -15,6 +15,7 @@ from tagweave.evidence.sequences import rows
 from tagweave.evidence.trees import ANY, ArcEvidence, only_head
 from tagweave.features.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
 from tagweave.features.columns import FormColumns, value_numbers
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels.sets import Reading
 
 ROOT = np.uint64(0x8EBC6AF09C88C6E3)
@@ -59,6 +60,7 @@ def encode_arcs(
     layer: str | None = None,
     more: Sequence[str] = (),
     reading: Reading = "likelihood",
+    lookups: Lookups = NOTHING,
 ) -> EncodedArcs:
     """Encode the columns of the templates, then `more` columns; with the evidence of a head layer, if one is named."""
     evidence = ArcEvidence.of_layer(sentences, layer, reading)
@@ -67,7 +69,7 @@ def encode_arcs(
     is_token[ptr[:-1]] = False
     names = tuple(dict.fromkeys([*templates.columns, *more]))
     columns = np.full((len(is_token), len(names)), ROOT)
-    for at, codes in enumerate(_columns(sentences, names, int(is_token.sum()))):
+    for at, codes in enumerate(_columns(sentences, names, int(is_token.sum()), lookups)):
         columns[is_token, at] = codes
     guide = np.zeros(0, np.int32)
     if templates.guide:
@@ -78,9 +80,11 @@ def encode_arcs(
     return EncodedArcs(evidence, names, columns, guide)
 
 
-def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:
+def _columns(
+    sentences: Sequence[Sentence], names: Sequence[str], count: int, lookups: Lookups
+) -> Iterable[NDArray[np.uint64]]:
     ids, forms = value_numbers(chain.from_iterable(sentence.forms for sentence in sentences), count)
-    of_forms = FormColumns(forms)
+    of_forms = FormColumns(forms, lookups.bits)
     for name in names:
         if is_form_column(name):
             yield of_forms.scalar(name)[ids]

@@ -24,17 +24,15 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.lookups import (
     GAZETTEER_COLUMNS,
     LEXICON_COLUMNS,
-    LOOKED_UP,
     NOTHING,
     GazetteerColumns,
     LexiconColumns,
     Lookups,
+    rules_of,
 )
-from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Schema
-from tagweave.features.subwords import ARRAYS as SUBWORDS
+from tagweave.features.rules import CODES, ArrayRule, Arrays, Schema
 from tagweave.features.subwords import Subwords
 from tagweave.features.templates import MOST_TEMPLATES, Family, Reach, Templates, seed_of
-from tagweave.features.word_vectors import ARRAYS as VECTORS
 from tagweave.features.word_vectors import WordVectors
 from tagweave.kernels import hashing
 from tagweave.labels.space import LabelSpace
@@ -363,8 +361,7 @@ class TemplateEncoder(Encoder):
 
     @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
-        looked_up = dict.fromkeys((*LOOKED_UP, *SUBWORDS), ArrayRule(BYTES, (None,))) | VECTORS
-        return {INDEX: GRAMS, **{name: rule for name, rule in looked_up.items() if name in arrays}}
+        return {INDEX: GRAMS, **rules_of(arrays)}
 
     @classmethod
     def of_parts(

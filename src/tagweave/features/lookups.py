@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.gazetteer import Gazetteer, parse
 from tagweave.features.columns import FormColumns
-from tagweave.features.rules import read_texts, refuse, text_array
+from tagweave.features.rules import BYTES, ArrayRule, Arrays, read_texts, refuse, text_array
+from tagweave.features.subwords import ARRAYS as SUBWORDS
 from tagweave.features.subwords import Subwords
+from tagweave.features.word_vectors import ARRAYS as VECTORS
 from tagweave.features.word_vectors import WordVectors
 
 if TYPE_CHECKING:
@@ -185,6 +187,12 @@ class Lookups:
         for part in (self.subwords, self.vectors):
             arrays |= part.arrays() if part else {}
         return arrays
+
+
+def rules_of(arrays: Arrays) -> dict[str, ArrayRule]:
+    """Return the rules for those of the arrays of a model that are of lookups."""
+    rules = dict.fromkeys((*LOOKED_UP, *SUBWORDS), ArrayRule(BYTES, (None,))) | VECTORS
+    return {name: rule for name, rule in rules.items() if name in arrays}
 
 
 NOTHING = Lookups()

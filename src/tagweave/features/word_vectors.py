@@ -66,7 +66,7 @@ class WordVectors:
         texts, table, n_grams, paths = (arrays[name] for name in ARRAYS)
         words = tuple(read_texts(texts, "vectors.words"))
         shortest, longest, buckets = n_grams.tolist()
-        if not table.shape[1] or len(table) != len(words) + buckets:
+        if not (table.shape[1] or len(paths)) or len(table) != len(words) + buckets:
             refuse(
                 table.shape, "vectors.table", f"a row for each of {len(words)} words and {buckets} hashes of n-grams"
             )
@@ -88,6 +88,10 @@ class WordVectors:
     def clustered(self) -> WordVectors:
         """Return the vectors with the clusters of their words."""
         return replace(self, paths=paths_of(self.table[: len(self.words)]))
+
+    def without_numbers(self) -> WordVectors:
+        """Return the words and their clusters alone, with vectors of no number."""
+        return replace(self, table=self.table[: len(self.words), :0], lengths=(0, 0))
 
     def bits(self, form: str) -> str:
         """Return the bit string of the cluster of a form, else of its lower case; "" without."""
@@ -123,9 +127,9 @@ class WordVectors:
         distinct = list(counts)
         covered = sum(counts[distinct[number]] for number in self.of_forms(distinct)[0].tolist())
         share = covered / max(1, counts.total())
+        numbers = f" of {self.width} numbers" if self.width else ""
         clusters = ", and clusters of these" if len(self.paths) else ""
-        vectors = f"{len(self.words):,} word vectors of {self.width} numbers{clusters}"
-        return f"{vectors}, for {share:.1%} of the tokens of TRAIN"
+        return f"{len(self.words):,} word vectors{numbers}{clusters}, for {share:.1%} of the tokens of TRAIN"
 
     def _n_grams(self, word: str) -> Iterator[int]:
         """Yield the rows of the n-grams of `<word>`, as fastText does (Bojanowski et al. 2017, section 3.2)."""

@@ -16,8 +16,16 @@ from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.trees import allowed_labels
-from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, check_lengths, given_columns, guide_layer
+from tagweave.features.arc_templates import (
+    ArcTemplates,
+    RelationTemplates,
+    check_clusters,
+    check_lengths,
+    given_columns,
+    guide_layer,
+)
 from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
+from tagweave.features.lookups import NOTHING, Lookups, rules_of
 from tagweave.features.rules import check_arrays, weights_of
 from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcLabels, ArcParameters, ArcScoring, CalibratedArcScoring
 from tagweave.models.batches import batch_bounds
@@ -46,6 +54,7 @@ class TreeModel:
     # a parser of another guideline (`parameters.templates.guide`), whose trees are among the features;
     # `TreePredictor` runs it. A model with such features but no guide needs sentences with guide trees
     guide: TreeModel | None = None
+    lookups: Lookups = NOTHING  # the clusters of words that templates look up
 
     def to_json(self) -> dict[str, Any]:
         templates = self.parameters.templates
@@ -72,7 +81,7 @@ class TreeModel:
     def arrays(self) -> Arrays:
         relations = {} if self.labels is None else {"relation_weights": self.labels.weights}
         of_guide = {} if self.guide is None else nested(self.guide.arrays(), "guide")
-        return {"weights": self.weights, **relations, **of_guide}
+        return {"weights": self.weights, **relations, **of_guide, **self.lookups.arrays()}
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -100,7 +109,7 @@ class TreeModel:
         """The encoded sentences with all columns that the model uses, and the evidence of a layer."""
         check_lengths(sentences)
         more = () if self.labels is None else self.labels.templates.columns
-        return encode_arcs(sentences, self.parameters.templates, layer, more)
+        return encode_arcs(sentences, self.parameters.templates, layer, more, lookups=self.lookups)
 
     def best(
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool | None = None
@@ -193,7 +202,7 @@ def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) ->
     templates = ArcTemplates(tuple(description.templates), guided_by)
     _ = templates.codes  # parses them
     parameters = ARC_SCORERS[description.scorer].of_parts(description, templates)
-    rules = {"weights": weights_of((parameters.size,))}
+    rules = {"weights": weights_of((parameters.size,)), **rules_of(arrays)}
     labels = None
     names, rows, texts = description.relations, description.relation_rows, description.relation_templates
     if names is not UNSET and rows is not UNSET:
@@ -203,6 +212,8 @@ def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) ->
         relation_templates = RelationTemplates(tuple(texts))
         _ = relation_templates.codes  # parses them
         labels = ArcLabels(relation_templates, tuple(names), arrays["relation_weights"])
+    lookups = Lookups.of_arrays(arrays)
+    check_clusters((*templates.columns, *(labels.templates.columns if labels else ())), lookups.has_clusters)
     return TreeModel(
         parameters,
         arrays["weights"],
@@ -212,6 +223,7 @@ def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) ->
         description.about,
         description.projective,
         guide,
+        lookups,
     )
 
 

@@ -131,7 +131,9 @@ def read_lookups(plan: ResolvedPlan) -> LookupFiles:
         for word, bits in zip(clustering.words, clustering.paths, strict=True)
     }
     vectors = read_vectors(plan.vectors) if plan.vectors else None
-    if vectors and not plan.clusters and Templates(plan.templates).cluster_columns:
+    if vectors and plan.task == PARSE:
+        vectors = vectors.clustered().without_numbers()
+    elif vectors and not plan.clusters and Templates(plan.templates).cluster_columns:
         vectors = vectors.clustered()
     lookups = Lookups(
         words=words,

@@ -207,23 +207,21 @@ class Plan(Validated):
         "Word clusters, as harvest clusters writes them, in place of those of word vectors; the bit strings of words"
         " are features. Without `preset` and `templates`, the preset clusters is added.",
         "FILE",
-        structure=CHAIN,
         panel="Features",
         flag=True,
     )
     encoder: str = option(
         FEATURES,
         "What tokens are scored by beside features: word vectors, by static: and their file or pipeline of spaCy; or a"
-        " network, by the folder of a model of transformers. After alone:, a network without features.",
+        " network, by the folder of a model of transformers. After alone:, a network without features. Parsers look at"
+        " clusters of the vectors, and have no network.",
         "static:FILE|static:spacy:NAME|[alone:]FOLDER",
-        structure=CHAIN,
         panel="Features",
         flag=True,
     )
     stored_vectors: Literal["all", "corpora"] = option(
         "all",
         "Which word vectors a model stores: all, or those of the words in its corpora, for text of a closed domain.",
-        structure=CHAIN,
     )
     pooling: Literal["first", "mean", "last"] = option(
         "first", "Which pieces of a word its vector in the network comes from.", structure=CHAIN

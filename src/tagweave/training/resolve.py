@@ -160,6 +160,10 @@ def _check_structure(plan: Plan, structure: str) -> None:
         if unused:
             raise PlanError(f"found `{unused[0]}` without the task parse, expected it with `task=parse`")
         return
+    if plan.folder or not plan.has_features:
+        raise PlanError(f"found `encoder={plan.encoder}` with the task parse, expected features or static:FILE")
+    if plan.vectors and plan.clusters:
+        raise PlanError("found word vectors and `clusters` with the task parse, which takes clusters of one of them")
     unused += [name for source in plan.corpora for name in ("sample", "covers") if getattr(source, name) is not None]
     options = plan.options.chosen() if isinstance(plan.options, Options) else plan.options or {}
     chain_options = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}

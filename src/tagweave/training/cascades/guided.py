@@ -138,7 +138,7 @@ def shared_templates(recipe: Recipe, corpora: Sequence[Corpus]) -> ArcTemplates:
     """Return the templates of a parser's recipe, by default those over layers and columns of all corpora."""
     assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
     usual = (corpus.sentences for corpus in corpora)
-    return recipe.templates or usual_templates(*usual, siblings=recipe.projective)
+    return recipe.templates or usual_templates(*usual, siblings=recipe.projective, clusters=recipe.lookups.has_clusters)
 
 
 def with_guide(recipe: Recipe, guideline: str) -> Recipe:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import PlanError, as_plan_error
-from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.arc_templates import ArcTemplates, check_clusters
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.templates import PRESETS, USUAL, Templates
@@ -265,7 +265,8 @@ def templates_of(plan: ResolvedPlan) -> tuple[str, ...]:
     """Return the templates of a plan, parsed now to report a mistake before minutes of loading."""
     if STRUCTURES[plan.task] == TREE:
         with as_plan_error():
-            _ = ArcTemplates(plan.templates).parsed
+            if columns := ArcTemplates(plan.templates).columns:
+                check_clusters(columns, bool(plan.clusters or plan.vectors))
         return plan.templates
     if not plan.has_features:
         return ()

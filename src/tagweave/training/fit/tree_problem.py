@@ -35,6 +35,7 @@ from tagweave.features.arc_templates import (
     with_copies,
 )
 from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.kernels.projective import has_cycle, is_projective, projectivise
 from tagweave.labels.sets import Reading
 from tagweave.learning.learners.adagrad import AdaGrad
@@ -114,7 +115,7 @@ class TreeProblem(Problem):
             relation_run = replace(SILENT, cancel=lambda: False) if outcome.interrupted else run
             heads = model.best(self.encoded, True)
             labels, is_stopped = fit_labels(
-                self.sentences, model.guideline, self.relations, heads, relation_run, self.reading
+                self.sentences, model.guideline, self.relations, heads, relation_run, self.reading, model.lookups
             )
             model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
         return Fitted(model, outcome, self.counts.notes())
@@ -132,7 +133,9 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
     check_labels(relation_names(sentences, layer), path, _LABEL_ROWS * _RELATION_BYTES)
     sentences = without_disbelieved(sentences, layer)
     assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
-    templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective)
+    templates = recipe.templates or usual_templates(
+        sentences, siblings=recipe.projective, clusters=recipe.lookups.has_clusters
+    )
     trees, crosses = projectivised(sentences, layer) if recipe.projective else (sentences, crossing(sentences, layer))
     relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
     original_count = len(sentences)
@@ -143,7 +146,7 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
     features = ArcFeatures(templates, 1 << recipe.bits)
     single_root = _has_single_roots(encoded)
     weights = features.initial(recipe.dtype)
-    model = TreeModel(features, weights, None, single_root, layer, projective=recipe.projective)
+    model = TreeModel(features, weights, None, single_root, layer, projective=recipe.projective, lookups=recipe.lookups)
     fits = model.best(encoded, True) >= 0
     usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
     useful = encoded.take(np.flatnonzero(usable))
@@ -160,7 +163,7 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
 
 def _encoded(trees: Sequence[Sentence], templates: ArcTemplates, layer: str, recipe: Recipe, path: str) -> EncodedArcs:
     """Encode trees with their evidence. Raises CorpusError if the learner cannot use it."""
-    encoded = encode_arcs(trees, templates, layer, reading=recipe.soft_labels)
+    encoded = encode_arcs(trees, templates, layer, (), recipe.soft_labels, recipe.lookups)
     encoded = replace(encoded, evidence=encoded.evidence.with_noise(trees, layer))
     if recipe.mistake_driven and encoded.evidence.allowed.dtype != np.uint8:
         raise CorpusError(
@@ -181,7 +184,7 @@ def _evidence_line(corpora: Sequence[Corpus]) -> str:
     return f"{len(layers):,} sentences with evidence, {tokens:,} tokens ({annotated:,} with evidence)"
 
 
-def usual_templates(*groups: Sequence[Sentence], siblings: bool = True) -> ArcTemplates:
+def usual_templates(*groups: Sequence[Sentence], siblings: bool = True, clusters: bool = False) -> ArcTemplates:
     """`arc_preset` over the finest tags that every sentence has, with coarser tags and `feats` if present. `parts`:
     groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same templates,
     so all corpora of both guidelines are groups."""
@@ -195,7 +198,7 @@ def usual_templates(*groups: Sequence[Sentence], siblings: bool = True) -> ArcTe
         all("feats" in s.columns for s in group) and any(set(s.columns["feats"]) - {"_"} for s in group)
         for group in groups
     )
-    return arc_preset(layers[0], layers[1] if len(layers) > 1 else None, have_feats, siblings)
+    return arc_preset(layers[0], layers[1] if len(layers) > 1 else None, have_feats, siblings, clusters)
 
 
 def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
@@ -215,6 +218,7 @@ def fit_labels(
     heads: NDArray[np.int32],
     run: Run = SILENT,
     reading: Reading = "posterior",
+    lookups: Lookups = NOTHING,
 ) -> tuple[ArcLabels | None, bool]:
     """Fit a classifier of relations.
 
@@ -228,7 +232,7 @@ def fit_labels(
     names = relation_names(sentences, layer)
     if not names:
         return None, False
-    encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
+    encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns, lookups=lookups)
     annotated = encoded.evidence.token_heads
     heads = np.where(annotated >= 0, annotated, heads)
     labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
@@ -249,8 +253,7 @@ def fit_labels(
 
 def dev_score(model: TreeModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
     """Return a function from weights to UAS on development data, over all tokens with one known head."""
-    check_lengths(dev)
-    encoded = encode_arcs(dev.sentences, model.parameters.templates, dev.guideline)
+    encoded = model.encode(dev.sentences, dev.guideline)
     if (encoded.evidence.heads < 0).all():
         raise CorpusError("no head that is known", "development data with trees", dev.path)
     gold = encoded.evidence.token_heads
