@@ -53,7 +53,7 @@ def load_models(paths: Sequence[File], threads: int = 1, shared: bool = False, i
         if not any(model.int8 for model in models):
             names = ", ".join(model.name for model in models)
             raise StreamError(
-                f"{names}: found `int8` without a network, expected one, as `train --encoder FOLDER` makes"
+                f"{names}: found `int8` without a network, expected a model that was trained with one as its `encoder`"
             )
     return models
 
