@@ -133,7 +133,7 @@ def test_models_inside_a_model_have_networks(folder: Path, monkeypatch: pytest.M
 
 
 def test_what_cannot_be_is_refused(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(StreamError, match="plain: found `int8` without a network, expected one"):
+    with pytest.raises(StreamError, match="plain: found `int8` without a network, expected a model that"):
         tw.load_model(folder / "plain", int8=True)
     with pytest.raises(StreamError, match=r"plain, .*plain: found `int8` without a network"):
         load_models([folder / "plain", folder / "plain"], int8=True)
