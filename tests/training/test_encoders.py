@@ -22,7 +22,7 @@ from tagweave.features.templates import Templates
 from tagweave.learning.learners.adamw import AdamW
 from tagweave.learning.run import Silence
 from tagweave.models.frozen_layers import FrozenLayers
-from tagweave.models.network import read
+from tagweave.models.network import NetworkScoring, read
 from tagweave.models.token_scorer import encoder_of, pooled
 from tagweave.training.fit.chain_problem import ChainProblem
 from tagweave.training.fit.fit import prepare
@@ -214,6 +214,27 @@ def test_spans_keep_to_a_share(folder: str) -> None:
     model = tw.train(known, task="spans", encoder=folder, entity_ratio=0.6, **{**QUICK, **settings})
     tags = [tag for tags in model.tag([list(each.forms) for each in corpus(60)]) for tag in tags]
     assert 0.5 < np.mean([tag != "O" for tag in tags]) < 0.8
+
+
+def test_the_share_of_spans_is_counted_without_gradients(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is counted over thousands of tokens, whose gradients would take gigabytes."""
+    labels = (None, "B-PER", "O")
+    spans = corpus().map(
+        lambda each: each.with_layer(
+            "tag", [(name,) if (name := labels[WORDS.index(form) % 3]) else None for form in each.forms]
+        )
+    )
+    sizes: list[int] = []
+    write = NetworkScoring.write
+
+    def watched(scoring: NetworkScoring, encoded: Any, first: int, last: int, scores: Any) -> None:
+        write(scoring, encoded, first, last, scores)
+        sizes.append(last - first if scoring._scored else 0)
+
+    monkeypatch.setattr(NetworkScoring, "write", watched)
+    options = {**QUICK, "iterations": 1, "settings": {"batch": 4}}
+    tw.train(spans, task="spans", encoder=folder, entity_ratio=0.6, **options)
+    assert max(sizes) == 4
 
 
 def test_what_cannot_be_is_refused(folder: str, tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ class ChainObjective:
     def _weighted_tokens(self, first: int, last: int) -> float:
         return float(self.encoded.evidence.weights[first:last] @ self.encoded.lengths[first:last])
 
-    def _slope(self, scoring: ChainScoring) -> float | None:
+    def _slope(self, weights: Floats) -> float | None:
         """Return the slope of the penalty at the running share, which an epoch begins with its first tokens."""
         running = self._running
         if running is None:
@@ -154,7 +154,7 @@ class ChainObjective:
             bounds = chunk_bounds(self.encoded, len(self.parameters.space))
             ends = [bound for bound in bounds if bound <= max(1, last)]
             ends = ends if len(ends) > 1 else bounds[:2]
-            count = self._expected_count(scoring, 0, self._laid_out(ends))
+            count = self._expected_count(self.parameters.scoring(weights), 0, self._laid_out(ends))
             running.add(count, self._weighted_tokens(ends[0], ends[-1]))
         return running.of.slope(running.share)
 
@@ -166,7 +166,7 @@ class ChainObjective:
         threads = self.threads if work >= _SHARED_WORK and not self.parameters.has_network else 1
         bounds = np.linspace(first, last, threads + 1).astype(int).tolist()
         lows, highs = bounds[:-1], bounds[1:]
-        slope = self._slope(scoring)
+        slope = self._slope(weights)
         terms = [self._terms(slope) for _ in lows]
         with nullcontext() if len(lows) == 1 else ThreadPoolExecutor(len(lows)) as pool:
             map_in_threads: Any = pool.map if pool else map
