@@ -65,10 +65,14 @@ def test_without_templates_the_preset_is_added(run: Any, case: Case, tmp_path: P
     ("options", "message"),
     [
         (("--task", "segment"), "found --{} with the task segment, expected a task of words"),
-        (("--task", "parse"), "found --{} with the task parse"),
         (("--preset", "words"), "expected templates that look at"),
     ],
 )
 def test_options_that_do_not_fit(run: Any, case: Case, tmp_path: Path, options: tuple[str, ...], message: str) -> None:
     words = (*options, f"--{case.option}", case.file, "-o", tmp_path / "m")
     assert message.format(case.option) in run("train", case.train, *words, code=2).stderr
+
+
+def test_parsers_have_no_gazetteers(run: Any, case: Case, tmp_path: Path) -> None:
+    words = ("--task", "parse", "--gazetteer", case.file, "-o", tmp_path / "m")
+    assert "found --gazetteer with the task parse" in run("train", case.train, *words, code=2).stderr
