@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tagweave as tw
+from benchmarks import scores as benchmark
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -76,7 +77,7 @@ def names(seed: int, size: int, missed: float) -> Corpus:
 @pytest.fixture
 def fixed_roles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Development data stay what they are: names are so easy that they teach everything."""
-    monkeypatch.setattr(carrying_out, "exchanged", lambda *_: None)
+    monkeypatch.setattr(carrying_out, "taught_by_dev", lambda *_: None)
 
 
 @pytest.mark.usefixtures("fixed_roles")
@@ -150,6 +151,8 @@ def test_development_data_become_train_where_that_is_better(
     """The model is that of the plan that it stores. An interrupt keeps the model that there is."""
     train, dev, test = wrong_names(), names(1, 52, 0.0), names(2, 40, 0.0)
     options: dict[str, Any] = {"task": "spans", "iterations": 2}
+    wrong = tw.train(train, iterations=1, task="spans").trained
+    monkeypatch.setattr(roles, "_models_of_both", lambda dev, *_: [(wrong, dev)])
     usual = tw.train(train, dev=dev, **options)
     assert "so DEV is TRAIN, and TRAIN is `sources=noisy=FILE`" in capsys.readouterr().err
     plan, scores = usual.about["plan"], usual.about["dev_scores"]
@@ -169,23 +172,56 @@ def test_development_data_become_train_where_that_is_better(
     assert kept.about["plan"]["dev"]["size"] == 52 and not kept.about["plan"]["sources"]
 
 
+def test_development_data_are_more_of_train_where_that_is_better(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of the names are of a kind that TRAIN never marks, and of which parts of development data tell."""
+
+    def corpus(seed: int, size: int, marks_all: bool) -> Corpus:
+        random = np.random.default_rng(seed)
+        sentences = []
+        for _ in range(size):
+            kinds = random.integers(4, size=5)
+            pairs = [(("to", "at", "he", "it")[kind], "".join(random.choice(list("ABCDE"), 4))) for kind in kinds]
+            labels = [("O", "B-LOC" if kind == 0 or (kind == 1 and marks_all) else "O") for kind in kinds]
+            layer = tuple((label,) for pair in labels for label in pair)
+            sentences.append(Sentence(tuple(word for pair in pairs for word in pair), {"tag": layer}))
+        return Corpus(tuple(sentences), "tag")
+
+    train, dev, test = corpus(0, 80, False), corpus(1, 30, True), corpus(2, 60, True)
+    options: dict[str, Any] = {"task": "spans", "iterations": 6}
+    as_it_is = tw.train(train, dev=dev, span_confidence=1.0, **options)
+    monkeypatch.setattr(roles, "_guided_models", lambda *_: [])
+    monkeypatch.setattr(roles, "_score", lambda judged: float(len(judged)))
+    model = tw.train(train, dev=dev, **options)
+    assert "so a model learns from DEV, too" in capsys.readouterr().err
+    about = model.about
+    assert about["plan"]["dev"]["size"] == 30 and about["dev_score"] is None
+    assert about["calibration"]["tokens"] == dev.tokens()
+    scores = [benchmark.score(each, test) for each in (as_it_is, model)]
+    assert scores[1] > scores[0] + 10
+
+
 def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = Corpus(tuple(each.renamed({"tag": "noisy"}) for each in wrong_names()), "noisy")
-    model = tw.train(wrong, task="spans", iterations=1).trained
-    monkeypatch.setattr(roles, "_guided", lambda dev, *_: [(model, dev)])
-    told: list[str] = []
     train = wrong_names()
+    renamed = Corpus(tuple(each.renamed({"tag": "noisy"}) for each in train), "noisy")
+    for name, corpus in (("_models_of_both", train), ("_guided_models", renamed)):
+        model = tw.train(corpus, task="spans", iterations=1).trained
+        monkeypatch.setattr(roles, name, lambda dev, *_, model=model: [(model, dev)])
+    told: list[str] = []
     given: Any = SimpleNamespace(
         dev=names(1, 12, 0.0),
         run=SimpleNamespace(tell=told.append),
         plan=SimpleNamespace(dev=Source("dev.col"), target=[Source("train.col")]),
         data=SimpleNamespace(target="tag", corpora=[train]),
     )
-    fitted: Any = SimpleNamespace(model=model, labels_err=True, outcome=SimpleNamespace(score=0.5))
-    assert roles.exchanged(given, fitted) is None
-    assert told[0].endswith("0.0000 on parts that are held out, not better than 0.5000")
+    fitted: Any = SimpleNamespace(model=model, first=model, outcome=SimpleNamespace(score=0.5))
+    assert roles.taught_by_dev(given, fitted) is None
+    assert told[0].endswith(
+        "labels of TRAIN 0.5000, development data beside TRAIN 0.0000, development data as TRAIN 0.0000"
+    )
     given.data.corpora = [train.with_sentences(train.sentences[:12])]
-    assert roles.exchanged(given, fitted) is None and len(told) == 1
+    assert roles.taught_by_dev(given, fitted) is None and len(told) == 1
 
 
 @pytest.mark.slow

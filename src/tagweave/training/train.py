@@ -18,7 +18,7 @@ from tagweave.training.job import Job, Training
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan import FileReference
 from tagweave.training.race import by_default, decided
-from tagweave.training.roles import exchanged
+from tagweave.training.roles import taught_by_dev
 
 PLAIN = "plain"
 """The part of a schedule that trains the plain model."""
@@ -57,8 +57,8 @@ def _train(job: Job, compare: bool) -> Training:
     method.check(job)
     if not compare or job.is_trial or method.compares or job.incomparable:
         fitted = method.fit(job)
-        if compare and fitted.labels_err:
-            return _with_better_roles(job, fitted, begin)
+        if compare and fitted.first is not None:
+            return _taught_by_dev(job, fitted, begin)
         if compare and data.has_sources and not (job.race or job.is_trial or method.compares):
             what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
             tell(f"{job.incomparable}: {what}")
@@ -84,20 +84,14 @@ def _train(job: Job, compare: bool) -> Training:
     return Training(job, fitted, scores, seconds)
 
 
-def _with_better_roles(job: Job, fitted: Fitted, begin: float) -> Training:
-    """Return the training in which development data and TRAIN exchange their roles if that is better, or this one."""
-    scores: dict[str, float] = {}
+def _taught_by_dev(job: Job, fitted: Fitted, begin: float) -> Training:
+    """Return the training of a model that learns from development data, too, if it is better, or else this one."""
     try:
-        if (exchange := exchanged(job, fitted)) is not None:
-            training = train(exchange.job)
-            training.fitted.outcome.check_finished()
-            assert fitted.outcome.score is not None  # noqa: S101 - it was compared
-            scores = {"labels of TRAIN": fitted.outcome.score, "development data as TRAIN": exchange.expected}
-            training = _calibrated(training, exchange.judged, job.plan.dev)
-            return replace(training, scores=scores, seconds=time.perf_counter() - begin)
+        if (taught := taught_by_dev(job, fitted)) is not None:
+            return _calibrated(taught.training, taught.judged, job.plan.dev)
     except KeyboardInterrupt:
         fitted = replace(fitted, outcome=replace(fitted.outcome, interrupted=True))
-    return Training(job, fitted, scores, time.perf_counter() - begin)
+    return Training(job, fitted, {}, time.perf_counter() - begin)
 
 
 def _calibrated(training: Training, judged: Sequence[tuple[Any, Corpus]], dev: FileReference | None) -> Training:

@@ -27,6 +27,7 @@ from tagweave.corpus.spans import OUTSIDE
 from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import type_of
 from tagweave.learning.run import SILENT, Run
+from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.layers import in_iob2
 from tagweave.training.cascades.incomplete import is_complete, ratio_of
@@ -110,14 +111,33 @@ def corrected(
         f"{missed}, because TRAIN is small or its labels are wrong: a second model learns how far they are"
         " (`span_confidence=1` would not)"
     )
-    settings = {**SPAN_SETTINGS, **recipe.settings} if recipe.learner == "adagrad" else recipe.settings
-    recipe = replace(recipe, settings=settings, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
-    second = fit(as_evidence(corpora, model_habits), recipe, dev, run.without_checkpoint().phase("noise"))
+    evidence = as_evidence(corpora, model_habits)
+    second = fit(evidence, _of_likelihoods(recipe, dev), dev, run.without_checkpoint().phase("noise"))
     second_score = second.outcome.score or 0.0
     run.tell(f"on the development data: labels as they are {score:.4f}, labels that may err {second_score:.4f}")
     if second.outcome.interrupted:
         return replace(fitted, outcome=replace(fitted.outcome, interrupted=True))
-    return replace(second if second_score > score else fitted, labels_err=True)
+    return replace(second if second_score > score else fitted, first=fitted.model)
+
+
+def fit_with_dev(
+    corpora: Sequence[Corpus], first: ChainModel, dev: Corpus, recipe: Recipe, run: Run = SILENT
+) -> Fitted:
+    """Fit a model to labels of TRAIN, as evidence of right ones, and to development data, which count as much.
+
+    Args:
+        corpora: TRAIN.
+        first: the model of the labels as they are.
+    """
+    evidence = as_evidence(corpora, habits(ChainPredictor(first, recipe.threads), dev))
+    tokens = sum(corpus.tokens() for corpus in corpora)
+    right = replace(in_iob2(dev, (dev.guideline,)), weight=max(1.0, tokens / dev.tokens()))
+    return fit([*evidence, right], _of_likelihoods(recipe, dev), run=run)
+
+
+def _of_likelihoods(recipe: Recipe, dev: Corpus) -> Recipe:
+    settings = {**SPAN_SETTINGS, **recipe.settings} if recipe.learner == "adagrad" else recipe.settings
+    return replace(recipe, settings=settings, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
 
 
 def _is_small(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus, missed: float, run: Run) -> bool:

@@ -29,13 +29,13 @@ class Fitted:
 
     Attributes:
         notes: lines for the user about the training data.
-        labels_err: whether development data show that the labels of TRAIN often err.
+        first: the model of the labels of TRAIN as they are, where development data show that these often err.
     """
 
     model: Any
     outcome: FitOutcome
     notes: tuple[str, ...] = ()
-    labels_err: bool = False
+    first: Any = None
 
     def finished_model(self) -> Any:
         """Return the model; raise KeyboardInterrupt if the user stopped its training, and with it all that follows."""

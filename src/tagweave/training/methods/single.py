@@ -116,7 +116,7 @@ def _fit(job: Job) -> Fitted:
     fitted = fit(corpora, recipe, job.dev, job.run)
     if replace(options, documents=None) == SingleOptions() and ratio is None:
         fitted = corrected(target_corpora, recipe, job.dev, fitted, job.run)
-    if options.documents is False or fitted.labels_err or job.is_trial or job.plan.task != SPANS:
+    if options.documents is False or fitted.first is not None or job.is_trial or job.plan.task != SPANS:
         return fitted
     return with_documents(corpora, recipe, job.dev, fitted, job.run, bool(options.documents), job.plan.seed)
 
