@@ -308,3 +308,22 @@ def test_a_network_teaches_a_model_of_features(folder: str, encoder: str) -> Non
     ours, theirs = (np.concatenate(each.under().probabilities(text.sentences)) for each in (student, teacher))
     assert np.abs(ours - theirs).mean() < 0.05
     assert theirs.std(axis=0).max() > 0.01  # so the student learned more than one distribution for all tokens
+
+
+def test_where_labels_err_a_network_learns_from_development_data_too(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """TRAIN never marks half of the names. Models of features alone tell that development data teach these."""
+
+    def spans(count: int, names: list[str], seed: int) -> Corpus:
+        def marked(sentence: Sentence) -> Sentence:
+            return replace(sentence, layers={"tag": tuple(("B-X" if f in names else "O",) for f in sentence.forms)})
+
+        return corpus(count, seed=seed).map(marked)
+
+    train, dev = spans(60, ["Anna", "Oslo"], 0), spans(20, ["Anna", "Oslo", "Kolya", "Berlin"], 1)
+    model = tw.train(train, dev=dev, task="spans", encoder=folder, **{**QUICK, "callback": None})
+    said = capsys.readouterr().err
+    assert "judged by models of features alone, on parts" in said and "so a model learns from f, too" in said
+    assert "development data as TRAIN" not in said and "a second model" not in said
+    assert model.about["dev_score"] is None and "calibration" not in model.about

@@ -212,7 +212,7 @@ def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytes
     given: Any = SimpleNamespace(
         dev=names(1, 12, 0.0),
         run=SimpleNamespace(tell=told.append),
-        plan=SimpleNamespace(dev=Source("dev.col"), target=[Source("train.col")]),
+        plan=SimpleNamespace(dev=Source("dev.col"), target=[Source("train.col")], folder=""),
         data=SimpleNamespace(target="tag", corpora=[train]),
     )
     fitted: Any = SimpleNamespace(model=model, first=model, outcome=SimpleNamespace(score=0.5))

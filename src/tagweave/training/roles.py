@@ -2,7 +2,8 @@
 
 Few right sentences may teach more than many wrong labels tell of themselves. So where labels err (`cascades/noise.py`),
 two ways to learn from development data are tried on parts of them that are held out: they are more of TRAIN, whose
-labels are evidence of right ones; or the two exchange their roles, and TRAIN is a source of another guideline.
+labels are evidence of right ones; or the two exchange their roles, and TRAIN is a source of another guideline. Networks
+are not trained for parts of them: features alone judge the first way, and the second is left out.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.cascades.guided import fit_guided
 from tagweave.training.cascades.noise import fit_with_dev
 from tagweave.training.corpora import LoadedSource
+from tagweave.training.fit.fit import fit
 from tagweave.training.fit.problem import Fitted
 from tagweave.training.job import Job, Training
 from tagweave.training.methods import AUTO, METHODS, RACED, usual
@@ -34,7 +36,9 @@ class Taught(NamedTuple):
     """A training on development data, too."""
 
     training: Training
-    judged: list[tuple[ChainModel, Corpus]]  # models of parts of these data, each with the sentences it has not seen
+    # models of parts of these data, like the one of the training, each with the sentences that it has not seen; none of
+    # a network
+    judged: list[tuple[ChainModel, Corpus]]
 
 
 def taught_by_dev(job: Job, fitted: Fitted) -> Taught | None:
@@ -57,10 +61,16 @@ def taught_by_dev(job: Job, fitted: Fitted) -> Taught | None:
     if len(dev) < _PARTS or any(name in sentence.layers for corpus in (dev, *job.data.corpora) for sentence in corpus):
         return None
     file = LoadedSource(plan.dev, dev, plan.dev.sha256)
+    score, by_features = fitted.outcome.score, ""
     trials = {_BESIDE: list(_models_of_both(dev, fitted.first, job))}
-    trials[_EXCHANGED] = list(_guided_models(file.called(name).corpus, fitted.model, job))
-    scores = {_AS_IT_IS: fitted.outcome.score, **{way: _score(judged) for way, judged in trials.items()}}
-    tell(f"on parts of the development data that are held out: {', '.join(f'{w} {s:.4f}' for w, s in scores.items())}")
+    if plan.folder:
+        score = fit(job.data.corpora, job.recipe.of_features(), dev, job.run.aside()).outcome.score or 0.0
+        by_features = "judged by models of features alone, "
+    else:
+        trials[_EXCHANGED] = list(_guided_models(file.called(name).corpus, fitted.model, job))
+    scores = {_AS_IT_IS: score, **{way: _score(judged) for way, judged in trials.items()}}
+    numbers = ", ".join(f"{way} {score:.4f}" for way, score in scores.items())
+    tell(f"{by_features}on parts of the development data that are held out: {numbers}")
     best = max(scores, key=scores.__getitem__)
     if best == _AS_IT_IS:
         return None
@@ -76,7 +86,9 @@ def taught_by_dev(job: Job, fitted: Fitted) -> Taught | None:
         training = job.train(_exchanged(job, file, name))
     training.fitted.outcome.check_finished()
     kept = {way: scores[way] for way in (_AS_IT_IS, best)}
-    return Taught(replace(training, scores=kept, seconds=time.perf_counter() - begin), trials[best])
+    return Taught(
+        replace(training, scores=kept, seconds=time.perf_counter() - begin), [] if plan.folder else trials[best]
+    )
 
 
 def _exchanged(job: Job, dev: LoadedSource, name: str) -> Job:

@@ -88,7 +88,8 @@ def _taught_by_dev(job: Job, fitted: Fitted, begin: float) -> Training:
     """Return the training of a model that learns from development data, too, if it is better, or else this one."""
     try:
         if (taught := taught_by_dev(job, fitted)) is not None:
-            return _calibrated(taught.training, taught.judged, job.plan.dev)
+            training, judged = taught
+            return _calibrated(training, judged, job.plan.dev) if judged else training
     except KeyboardInterrupt:
         fitted = replace(fitted, outcome=replace(fitted.outcome, interrupted=True))
     return Training(job, fitted, {}, time.perf_counter() - begin)

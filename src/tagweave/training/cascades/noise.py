@@ -95,10 +95,7 @@ def corrected(
         fitted: the model.
     """
     score = fitted.outcome.score
-    # a schedule that selects nothing only reports the score on development data
-    if dev is None or score is None or fitted.outcome.interrupted or not run.schedule.selects:
-        return fitted
-    if not _is_learnable(corpora, recipe, dev):
+    if dev is None or score is None or fitted.outcome.interrupted or not _is_learnable(corpora, recipe, dev, run):
         return fitted
     model_habits = habits(ChainPredictor(fitted.model, recipe.threads), dev)
     if model_habits.missed < _NOISY:
@@ -107,10 +104,11 @@ def corrected(
     if _is_small(corpora, recipe, dev, model_habits.missed, run):
         run.tell(f"{missed}, and about as many of text of TRAIN that it has not seen: TRAIN is small, and not wrong")
         return fitted
-    run.tell(
-        f"{missed}, because TRAIN is small or its labels are wrong: a second model learns how far they are"
-        " (`span_confidence=1` would not)"
-    )
+    why = f"{missed}, because TRAIN is small or its labels are wrong"
+    if recipe.lookups.subwords is not None:  # another network, of TRAIN alone, would take as long again
+        run.tell(why)
+        return replace(fitted, first=fitted.model)
+    run.tell(f"{why}: a second model learns how far they are (`span_confidence=1` would not)")
     evidence = as_evidence(corpora, model_habits)
     second = fit(evidence, _of_likelihoods(recipe, dev), dev, run.without_checkpoint().phase("noise"))
     second_score = second.outcome.score or 0.0
@@ -156,12 +154,18 @@ def _is_small(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus, missed: fl
     return missed <= habits(ChainPredictor(model, recipe.threads), unseen).missed + _ALIKE
 
 
-def _is_learnable(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus) -> bool:
+def _is_learnable(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus, run: Run) -> bool:
     """Return whether TRAIN says one label everywhere, perhaps with a probability, and development data for certain.
 
     The task is spans, and the learner's models have probabilities.
     """
-    if recipe.task.name != SPANS or recipe.mistake_driven or recipe.soft_labels != "posterior":
+    # a schedule that selects nothing only reports the score on development data
+    if (
+        not run.schedule.selects
+        or recipe.task.name != SPANS
+        or recipe.mistake_driven
+        or recipe.soft_labels != "posterior"
+    ):
         return False
     if any(sentence.confidence is not None or sentence.rejected for corpus in corpora for sentence in corpus):
         return False
