@@ -79,7 +79,8 @@ def taught_by_dev(job: Job, fitted: Fitted) -> Taught | None:
     if best == _BESIDE:
         tell(f"so a model learns from {dev_name}, too (`span_confidence=1` would not)")
         run = job.run.without_checkpoint().phase("development data, too")
-        training = Training(job, fit_with_dev(job.data.corpora, fitted.first, dev, job.recipe, run), {}, 0.0)
+        taught = fit_with_dev(job.data.corpora, fitted.first, dev, job.recipe, run)
+        training = Training(replace(job, dev=None), taught, {}, 0.0)  # they can tell no more how good the model is
     else:
         roles = f"{dev_name} is TRAIN, and {train_name} is `sources={name}=FILE`"
         tell(f"so {roles} (`span_confidence=1` would keep their roles)")
