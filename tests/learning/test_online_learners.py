@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import astuple
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,8 @@ def test_the_rate_of_adamw_rises_and_falls() -> None:
 
 
 def test_adamw_makes_a_thousand_updates() -> None:
-    objectives = [range(size) for size in (100, 1000, 14_000)]
+    """Of the sentences that an iteration visits."""
+    objectives: list[Any] = [SimpleNamespace(order=lambda *_, size=size: range(size)) for size in (100, 1000, 14_000)]
     assert [AdamW(batch=8).iterations(objective, True) for objective in objectives] == [16, 8, 3]
 
 

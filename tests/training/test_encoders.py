@@ -327,3 +327,10 @@ def test_where_labels_err_a_network_learns_from_development_data_too(
     assert "judged by models of features alone, on parts" in said and "so a model learns from f, too" in said
     assert "development data as TRAIN" not in said and "a second model" not in said
     assert model.about["dev_score"] is None and "calibration" not in model.about
+
+
+def test_an_iteration_visits_a_sample_of_a_large_source(folder: str) -> None:
+    source = corpus(90, seed=2, guideline="other")
+    model = tw.train(corpus(20), source, method="coupled", encoder=folder, **QUICK)
+    assert sum(model.about["recipe"]["sample"]) < 60
+    assert model.tag(["Anna", "sings"])

@@ -110,7 +110,7 @@ class AdamW(Learner):
         shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(len(squares), objective.dtype)  # of features and transitions
         state.loss = 0.0
-        for first, last in watch.batches(len(objective), self.batch):
+        for first, last in watch.batches(len(shuffled), self.batch):
             for low, high in _parts(first, last, self.parts):
                 state.loss += shuffled.add_batch(weights, low, high, gradient)
             weight_vectors.adagrad(
@@ -152,7 +152,7 @@ class AdamW(Learner):
 
     def _updates(self, objective: NetworkObjective) -> int:
         """Return the number of updates in an epoch."""
-        return -(-len(objective) // self.batch)
+        return -(-len(objective.order(self.seed, 0, self.batch)) // self.batch)
 
 
 _AVERAGES = {"exp_avg": "mean", "exp_avg_sq": "square"}  # PyTorch's names, and those of the state
