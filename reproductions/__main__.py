@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any
 
 MODULES = {
-    "entities-distant": "entities",
     "entities-missing": "entities",
     "incomplete-tagging": "incomplete",
     "jiang-2015-models": "jiang_2015",

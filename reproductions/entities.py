@@ -1,4 +1,4 @@
-"""Entities from some of the entities (`missing`), and from the marks of a knowledge base (`distant`)."""
+"""Entities from some of the entities."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from reproductions.lab.corpora import corpora_folder
 from reproductions.lab.models import trained
 from reproductions.lab.study import Numbers, Result, Setting, Study
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence, narrow
+from tagweave.corpus.sentence import Sentence
 
 QUICK = {"settings": {"batch": 16}, "patience": 3, "span_confidence": 1.0}
 """Of every training, since there are many; no second model learns from development data how far labels are wrong."""
 DEV = "DEV"
 """As an option: the file of development data."""
 RATIO, FOLDS = {"entity_ratio": DEV}, {"incomplete": "folds"}
-DOUBT = {"span_confidence": 0.7, "outside_confidence": 0.1}
-CRFSUITE, UNKNOWN, CLUSTERS = "python-crfsuite", "unknown, entity ratio", "word clusters"
+CRFSUITE, CLUSTERS = "python-crfsuite", "word clusters"
 MISSING: dict[str, dict[str, Any]] = {
     "default": {},
     f"{CRFSUITE}, unknown as O": {},
@@ -38,28 +37,16 @@ MISSING: dict[str, dict[str, Any]] = {
     "entity ratio, then folds, soft": {**RATIO, **FOLDS, "soft": True},
     f"entity ratio, spans believed 0.9, {CLUSTERS}": {**RATIO, "span_confidence": 0.9},
 }
-DISTANT: dict[str, dict[str, Any]] = {
-    "what is not marked as O": {},
-    CRFSUITE: {},
-    "O believed 0.1, spans 0.7": DOUBT,
-    UNKNOWN: RATIO,
-    "O believed 0.1, spans 0.7, entity ratio": {**DOUBT, **RATIO},
-    CLUSTERS: {},
-    f"O believed 0.1, spans 0.7, entity ratio, {CLUSTERS}": {**DOUBT, **RATIO},
-}
 """Options of `tw.train`, by the name of a way to train; ways with word clusters look up those of raw text."""
 SHORT = [name for name in MISSING if "folds" not in name and CRFSUITE not in name]
-EN, ES, WIKIGOLD = "en/conll2003", "es/conll2002", "en/wikigold"
+EN, ES = "en/conll2003", "es/conll2002"
 HALF, FEW = "partial-r0.5-p0.9.txt", "partial-1000.txt"
-SETTINGS = {
-    "entities-missing": (
-        ("English, half of the entities, a tenth of them wrong", EN, HALF, list(MISSING)),
-        ("English, the first 1,000 entities", EN, FEW, list(MISSING)),
-        ("Spanish, half of the entities, a tenth of them wrong", ES, HALF, SHORT),
-        ("Spanish, the first 1,000 entities", ES, FEW, SHORT),
-    ),
-    "entities-distant": (("Wikigold, marked by a knowledge base", WIKIGOLD, "distant.txt", list(DISTANT)),),
-}
+SETTINGS = (
+    ("English, half of the entities, a tenth of them wrong", EN, HALF, list(MISSING)),
+    ("English, the first 1,000 entities", EN, FEW, list(MISSING)),
+    ("Spanish, half of the entities, a tenth of them wrong", ES, HALF, SHORT),
+    ("Spanish, the first 1,000 entities", ES, FEW, SHORT),
+)
 """Title, folder, training data and ways of each setting; the first way is the one that others are tested against."""
 RAW = {
     "en": ("conll2003/train.txt", "wikigold/distant.txt", "conll2000/train.txt", "brown/train.txt", "wsj/train.txt"),
@@ -80,7 +67,7 @@ class Data(NamedTuple):
     raw: tuple[str, ...]
 
 
-def settings(name: str, quick: bool) -> list[Setting]:
+def settings(quick: bool) -> list[Setting]:
     """Corpora of which some entities are marked."""
 
     @lru_cache(maxsize=1)
@@ -93,7 +80,7 @@ def settings(name: str, quick: bool) -> list[Setting]:
 
     return [
         Setting(title, title, partial(data, folder, train), ways, lambda own: {"folder": own.folder, "train": own.name})
-        for title, folder, train, ways in SETTINGS[name]
+        for title, folder, train, ways in SETTINGS
     ]
 
 
@@ -101,20 +88,12 @@ def train(data: Data, way: str, seed: int) -> Result:
     """Train in a way, and find the spans of the test data."""
     if CRFSUITE in way:
         return {"counts": {"test": counts_of(data.test, _by_crfsuite(data))}}
-    corpus, options = data.train, MISSING[way] if way in MISSING else DISTANT[way]
-    options = {**QUICK, **{name: data.dev.path if value == DEV else value for name, value in options.items()}}
+    options = {**QUICK, **{name: data.dev.path if value == DEV else value for name, value in MISSING[way].items()}}
     if CLUSTERS in way:
         options["clusters"] = [_clusters(data.raw)]
-    if way == UNKNOWN:
-        corpus = corpus.map(lambda each: each.with_layer(corpus.guideline, _unmarked(each.layers[corpus.guideline])))
-    model = trained(corpus, dev=data.dev, task="spans", seed=seed, **options)
+    model = trained(data.train, dev=data.dev, task="spans", seed=seed, **options)
     counts = {"dev": counts_of(data.dev, model), "test": counts_of(data.test, model)}
     return {"counts": counts, "iterations": model.about["iterations"]}
-
-
-def _unmarked(layer: Any) -> Any:
-    """A layer in which `O` is unknown."""
-    return narrow(layer, lambda candidates: None if candidates == ("O",) else candidates)
 
 
 @lru_cache(maxsize=4)
@@ -173,24 +152,16 @@ def _of_word(sentence: Sentence, at: int, place: str) -> list[str]:
     return names
 
 
-TITLES = {
-    "entities-missing": "Entities from some of the entities",
-    "entities-distant": "Entities from distant annotation",
-}
-CHOSEN = {
-    "entities-missing": "Margin and weight of the ratio, and how far spans are believed, were chosen on the development"
-    " data of these corpora, one value for all.",
-    "entities-distant": "How far labels are believed was chosen on the development data.",
-}
 HEAD = ("way", "options", "F, test", "P", "R", "F, dev", "iterations", "CPU s", "difference", "p")
 
 
-def lines(name: str, numbers: Numbers) -> Iterator[str]:
+def lines(numbers: Numbers) -> Iterator[str]:
     """Yield the lines of the page."""
-    yield from page.opening(TITLES[name], numbers["command"])
+    yield from page.opening("Entities from some of the entities", numbers["command"])
     yield "F, precision and recall of exact spans on test, in percent: the mean over seeds, in brackets each seed. The"
     yield "entity ratio is that of the development data, which also choose the iteration."
-    yield CHOSEN[name]
+    yield "Margin and weight of the ratio, and how far spans are believed, were chosen on the development data of these"
+    yield "corpora, one value for all."
     yield "CPU seconds are those of a training and the tagging of the test set.\n"
     yield "Every training: `--set batch=16 --patience 3`, a third of the time of the defaults.\n"
     yield from [page.significance(numbers["trials"]), "  Differences are to the first row of each table.", ""]
@@ -202,8 +173,9 @@ def lines(name: str, numbers: Numbers) -> Iterator[str]:
 
 
 def _row(way: str, own: Numbers, first: str) -> Sequence[str]:
-    options = MISSING[way] if way in MISSING else DISTANT[way]
-    words = [f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in options.items()]
+    words = [
+        f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in MISSING[way].items()
+    ]
     words += ["--clusters FILE"] if CLUSTERS in way else []
     test, beside = own["scores"]["test"], own["against"].get(first, {}).get("test")
     return [
@@ -220,7 +192,4 @@ def _row(way: str, own: Numbers, first: str) -> Sequence[str]:
     ]
 
 
-STUDIES = [
-    Study(name, 2, partial(settings, name), train, partial(lines, name), (next(iter(ways)),))
-    for name, ways in (("entities-missing", MISSING), ("entities-distant", DISTANT))
-]
+STUDIES = [Study("entities-missing", 2, settings, train, lines, (next(iter(MISSING)),))]
