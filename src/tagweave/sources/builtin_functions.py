@@ -30,6 +30,7 @@ from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
 from tagweave.sources.answer_functions import AnswerFile
 from tagweave.sources.chat_functions import ChatFunction
 from tagweave.sources.functions import DeclaredFunction, FunctionError, LabellingFunction, stamp
+from tagweave.sources.lac import LacModel
 from tagweave.sources.model_functions import SpacyModel, TagweaveModel, TransformersModel
 
 _LAYER = "found"
@@ -114,6 +115,7 @@ _TYPES: dict[str, type[Any]] = {
     "expression": Expression,
     "tagweave": TagweaveModel,
     "spacy": SpacyModel,
+    "lac": LacModel,
     "transformers": TransformersModel,
     "answers": AnswerFile,
     "chat": ChatFunction,
