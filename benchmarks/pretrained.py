@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import mean
@@ -181,6 +182,26 @@ def of_tags(seed: int) -> Rows:
         yield "vectors", row(test, tw.train, train, **usual, **OF_VECTORS)[1]
 
 
+def of_dictionary(seed: int) -> Rows:
+    """BC5CDR: abstracts in which the phrases of a dictionary are marked, and word clusters of the same abstracts."""
+    raw, phrases = (str(corpora_folder() / f"en/bc5cdr/{name}") for name in ("raw.txt", "dictionary-core.tsv"))
+    (test,) = read("en/bc5cdr/test.txt")
+    with tempfile.TemporaryDirectory() as folder:
+        stop, marked, clusters = (str(Path(folder) / name) for name in ("stop", "marked.col", "clusters"))
+        words = Counter(form for sentence in tw.load(raw) for form in sentence.forms)
+        Path(stop).write_text("\n".join(word for word, _ in words.most_common(100)), encoding="utf-8")
+        tw.harvest_gazetteer_files(raw, phrases, marked, stop=stop, fold=True, elsewhere="O", every=True)
+        tw.harvest_clusters_files([raw], clusters, classes=500)
+        usual: dict[str, Any] = {"task": "spans", "seed": seed, "outside_confidence": 0.05}
+        ways: dict[str, dict[str, Any]] = {
+            "features": {},
+            "documents, vectors": {**OF_VECTORS, "documents": True},
+            "documents, word clusters of the same text": {"clusters": [clusters], "documents": True},
+        }
+        for way, options in ways.items():
+            yield f"{way}, `O` believed 0.05", row(test, tw.train, marked, **usual, **options)[1]
+
+
 SETTINGS: dict[str, Callable[[int], Rows]] = {
     "CoNLL-2003": of_corpus("en/conll2003"),
     "CoNLL-2003, half of the entities, a tenth of them wrong": of_corpus("en/conll2003", "partial-r0.5-p0.9.txt"),
@@ -195,6 +216,7 @@ SETTINGS: dict[str, Callable[[int], Rows]] = {
     "CrossNER politics": of_domain("politics"),
     "CrossNER science": of_domain("science"),
     "CrossNER AI": of_domain("ai"),
+    "BC5CDR, marked by a dictionary": of_dictionary,
     "EWT, tags": of_tags,
 }
 
