@@ -75,7 +75,7 @@ def of_corpus(folder: str, train: str = "train.txt", network: bool = False, **op
     """Return a setting of one corpus: features, documents, vectors, and perhaps a network with one seed."""
 
     def rows(seed: int) -> Rows:
-        corpus, dev, test = read(*(f"{folder}/{file}" for file in (train, train.replace("train", "dev"), "test.txt")))
+        corpus, dev, test = read(*(f"{folder}/{file}" for file in (train, "dev.txt", "test.txt")))
         usual: dict[str, Any] = {"task": "spans", "dev": dev, "seed": seed, **options}
         yield "features", row(test, tw.train, corpus, **{**usual, "documents": False})[1]
         yield "documents", row(test, tw.train, corpus, **usual)[1]
