@@ -72,14 +72,19 @@ def tagging(model: Any, test: Corpus) -> Row:
 
 
 def of_corpus(folder: str, train: str = "train.txt", network: bool = False, **options: Any) -> Callable[[int], Rows]:
-    """Return a setting of one corpus: features, documents, vectors, and perhaps a network with one seed."""
+    """Return a setting of one corpus: features, documents, vectors, and perhaps a network with one seed.
+
+    Beside vectors, features and documents have one seed, too.
+    """
 
     def rows(seed: int) -> Rows:
         corpus, dev, test = read(*(f"{folder}/{file}" for file in (train, "dev.txt", "test.txt")))
         usual: dict[str, Any] = {"task": "spans", "dev": dev, "seed": seed, **options}
-        yield "features", row(test, tw.train, corpus, **{**usual, "documents": False})[1]
-        yield "documents", row(test, tw.train, corpus, **usual)[1]
-        if folder.startswith("en/") and OF_VECTORS:
+        has_vectors = folder.startswith("en/") and bool(OF_VECTORS)
+        if seed == 0 or not has_vectors:
+            yield "features", row(test, tw.train, corpus, **{**usual, "documents": False})[1]
+            yield "documents", row(test, tw.train, corpus, **usual)[1]
+        if has_vectors:
             yield "documents, vectors", row(test, tw.train, corpus, **usual, **OF_VECTORS)[1]
         if network and seed == 0 and NETWORK.exists():
             yield "network", row(test, tw.train, corpus, **usual, **OF_NETWORK)[1]
