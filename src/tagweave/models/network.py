@@ -57,7 +57,7 @@ class NetworkParameters(ScorerParameters):
 
     linear: ChainParameters
     subwords: Subwords
-    pooling: str = "first"
+    pooling: str
     device: str = "auto"  # that it is trained on; models do not keep it
     most: int | None = None  # weights that its file has; `None`: those of the folder
     _bound: list[tuple[Floats, TokenScorer]] = field(default_factory=list, init=False, repr=False, compare=False)

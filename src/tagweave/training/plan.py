@@ -224,7 +224,7 @@ class Plan(Validated):
         "Which word vectors a model stores: all, or those of the words in its corpora, for text of a closed domain.",
     )
     pooling: Literal["first", "mean", "last"] = option(
-        "first", "Which pieces of a word its vector in the network comes from.", structure=CHAIN
+        "mean", "Which pieces of a word its vector in the network comes from.", structure=CHAIN
     )
     device: Literal["auto", "cpu", "cuda", "mps"] = option(
         "auto", "Where a network is trained; auto takes a GPU if there is one.", structure=CHAIN

@@ -127,8 +127,9 @@ class Recipe:
     bits: int = field(default=20, metadata=_TREES)
     # where a network is trained: `auto`, `cpu`, `cuda` or `mps`
     device: str = field(default="auto", metadata=_CHAINS)
-    # which piece of a token a network's vector comes from: `first`, `mean` or `last`
-    pooling: str = field(default="first", metadata=_CHAINS)
+    # which pieces of a token a network's vector comes from: `first`, `mean` or `last` (dev F of CrossNER politics,
+    # science and AI with the first, 68.2, 63.9 and 53.4, and the mean, 68.1, 65.9 and 54.0)
+    pooling: str = field(default="mean", metadata=_CHAINS)
     # the share of trees that training also sees in a copy without tags and columns
     drop_columns: float = field(default=0.0, metadata=_TREES)
     # whether trees are projective, and others are made so for training; else arcs may cross
