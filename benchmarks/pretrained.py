@@ -283,7 +283,8 @@ def page(numbers: dict[str, dict[str, list[Row]]], command: str, seeds: int) -> 
         "static:glove.npy`, 50 numbers for each of 400,000 words. *Network*: `--encoder minilm`, MiniLM of six",
         "layers and 384 numbers, beside features; *alone*: `--encoder alone:minilm`. *Student*: `tagweave distill`",
         "of the other sentences as raw text. Where F on dev is missing, there is none, or models learned from dev,",
-        "too, since labels of TRAIN err. Seconds are of a processor, of training; tokens are tagged in a second of one.",
+        "too, since labels of TRAIN err. Times are of a processor: seconds of training, and tokens that are tagged in",
+        "a second. *LAC*: its tags are a column, which templates look at.",
         "",
     ]
     for name, by_way in numbers.items():
