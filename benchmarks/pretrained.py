@@ -190,8 +190,6 @@ def of_tags(seed: int) -> Rows:
     yield "features", row(test, tw.train, train, **usual)[1]
     if OF_VECTORS:
         yield "vectors", row(test, tw.train, train, **usual, **OF_VECTORS)[1]
-    if seed == 0 and NETWORK.exists():
-        yield "network", row(test, tw.train, train, **usual, **OF_NETWORK)[1]
 
 
 def of_dictionary(seed: int) -> Rows:
