@@ -323,9 +323,7 @@ def known_spans(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
     guideline = corpus.guideline
     return [
         (
-            replace(
-                sentence, layers={name: candidates for name, candidates in sentence.layers.items() if name != guideline}
-            ),
+            sentence.with_layers_of(sentence.layers.keys() - {guideline}),
             marked(group[0] for group in spans_of(sentence.layers[guideline], sentence.location)),
         )
         for sentence in _in_iob2(corpus)
