@@ -29,8 +29,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
 from tagweave.corpus.sentence import Candidates, Sentence, narrow
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, span_labels, spans_of
+from tagweave.evaluation.tables import tab_separated
 from tagweave.exchange.sentences import DOCUMENT, TEXT
-from tagweave.front.check import tab_separated
 from tagweave.front.exchange import write_documents
 from tagweave.kernels.trie import Trie, code_points
 from tagweave.labels.space import is_wildcard
@@ -458,7 +458,7 @@ def write_tasks(tasks: Sequence[AnnotationTask], path: str, form: str = "tsv") -
     """
     if form == "tsv":
         with written(path) as stream:
-            stream.write(tab_separated(_TITLES, map(_row, tasks)))
+            stream.writelines(map(tab_separated, (_TITLES, *map(_row, tasks))))
         return
     of_spans = any(task.asks is Asks.SPANS for task in tasks)
     write_documents(form, Corpus(_proposed(tasks), tasks[0].guideline), path, task=SPANS if of_spans else TAGS)
