@@ -24,7 +24,6 @@ from tagweave.labels.mapping import (
     TagMapping,
     count_pairs,
     read_mapping,
-    shipped,
 )
 from tagweave.labels.space import collect_names
 
@@ -207,12 +206,8 @@ class TestFiles:
 class TestShipped:
     @pytest.mark.parametrize("name", SHIPPED)
     def test_it_reads(self, name: str) -> None:
-        mapping = read_mapping(shipped(name))
+        mapping = read_mapping(SHIPPED[name])
         assert f"{mapping.first}-{mapping.second}" == name
-
-    def test_an_unknown_name_says_which_there_are(self) -> None:
-        with pytest.raises(FileNotFoundError, match="no mapping 'ctb' comes with tagweave; there is ctb-pd"):
-            shipped("ctb")
 
     def test_the_counts_are_those_of_the_table(self) -> None:
         """Sun and Wan (2012), section 3.1: 3561 words, of which 552 are punctuation."""

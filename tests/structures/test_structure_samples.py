@@ -13,12 +13,14 @@ import naive
 import naive_trees
 from problems import Problem, plain
 from tagweave.corpus.sentence import Arc
-from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates
+from tagweave.labels.sets import LabelRows
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.chain import ChainModel
 from tagweave.models.tree import TreeModel
-from tagweave.structures.tree import Independent
+from tagweave.structures.chain import Chain
+from tagweave.structures.lockstep import Batch
+from tagweave.structures.tree import tree_structure
 from treebank import sentence, with_evidence
 
 N = 2000
@@ -39,9 +41,11 @@ def test_label_sequences(seed: int, restricted: bool) -> None:
     model = ChainModel(problem.parameters, problem.encoder, problem.weights)
     (chain,) = problem.chains(restricted)
     assert chain is not None
-    samples = model.samples(problem.encoded, 0, N, seed, problem.masks if restricted else None)
+    evidence = problem.encoded.evidence.under(LabelRows(problem.masks.astype(float)) if restricted else None)
+    given = model.scoring.scores(problem.encoded, 0, 1), Batch.of(evidence)
+    samples = Chain().samples(*given, N, seed)
     assert_as_often(samples, naive.distribution(chain))
-    assert (model.samples(problem.encoded, 0, N, seed, problem.masks if restricted else None) == samples).all()
+    assert (Chain().samples(*given, N, seed) == samples).all()
 
 
 @pytest.mark.parametrize("projective", [False, True])
@@ -49,23 +53,13 @@ def test_label_sequences(seed: int, restricted: bool) -> None:
 def test_trees(single_root: bool, projective: bool) -> None:
     features = ArcFeatures(ArcTemplates(("h.form[0] m.form[0]", "h.upos[0] m.upos[1]")), 64)
     weights = np.random.default_rng(1).normal(size=features.size)
-    model = TreeModel(features, weights, single_root=single_root, projective=projective)
+    model = TreeModel(features, weights)
     given = with_evidence(sentence("DNV", [2, 3, 0]), (Arc(2, None), Arc(3, None)), None, None)
     encoded = model.encode([given], "head")
-    (arc_scores,) = model.scoring.scores(model.parameters.batch(encoded, 0, 1)).reshape(1, 4, 4)
-    scores = naive_trees.tree_scores(arc_scores.tolist(), projective, single_root)
+    batch = model.parameters.batch(encoded, 0, 1)
+    arc_scores = model.scoring.scores(batch)
+    scores = naive_trees.tree_scores(arc_scores.reshape(4, 4).tolist(), projective, single_root)
     allowed = {heads: score for heads, score in scores.items() if heads[0] in (2, 3)}
     total = sum(np.exp(score) for score in allowed.values())
-    assert_as_often(model.samples(encoded, 0, N), {heads: np.exp(s) / total for heads, s in allowed.items()})
-
-
-def test_independent_labels() -> None:
-    scores = np.array([[0.0, 1.0, 2.0]])
-    evidence = np.array([[True, False, True]]), np.array([0.5]), np.ones(1), np.zeros(1, bool)
-    batch = RelationEvidence(*evidence)
-    potentials = np.exp(scores[0]) * [1, 0.5, 1]
-    expected = {(y,): p for y, p in enumerate(potentials / potentials.sum())}
-    assert_as_often(Independent().samples(scores, batch, N, 0), expected)
-    labels, values = Independent().k_best(scores, batch, 2)
-    assert labels.tolist() == [[2], [1]]
-    assert values.tolist() == [2, 1]
+    samples = tree_structure(single_root, projective).samples(arc_scores, batch, N, 0)
+    assert_as_often(samples, {heads: np.exp(s) / total for heads, s in allowed.items()})

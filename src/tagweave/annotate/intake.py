@@ -93,9 +93,7 @@ def put_known(
     if tagger is not None and codes_spans(tagger.labels):
         return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
     guideline = corpus.guideline
-    raw = [
-        replace(sentence, layers={k: v for k, v in sentence.layers.items() if k != guideline}) for sentence in corpus
-    ]
+    raw = [sentence.with_layers_of(sentence.layers.keys() - {guideline}) for sentence in corpus]
     gold = [
         labels[0] if labels and len(labels) == 1 and not is_wildcard(labels[0]) else None
         for sentence in corpus

@@ -29,8 +29,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
 from tagweave.corpus.sentence import Candidates, Sentence, narrow
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, span_labels, spans_of
+from tagweave.evaluation.tables import tab_separated
 from tagweave.exchange.sentences import DOCUMENT, TEXT
-from tagweave.front.check import tab_separated
 from tagweave.front.exchange import write_documents
 from tagweave.kernels.trie import Trie, code_points
 from tagweave.labels.space import is_wildcard
@@ -323,9 +323,7 @@ def known_spans(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
     guideline = corpus.guideline
     return [
         (
-            replace(
-                sentence, layers={name: candidates for name, candidates in sentence.layers.items() if name != guideline}
-            ),
+            sentence.with_layers_of(sentence.layers.keys() - {guideline}),
             marked(group[0] for group in spans_of(sentence.layers[guideline], sentence.location)),
         )
         for sentence in _in_iob2(corpus)
@@ -460,7 +458,7 @@ def write_tasks(tasks: Sequence[AnnotationTask], path: str, form: str = "tsv") -
     """
     if form == "tsv":
         with written(path) as stream:
-            stream.write(tab_separated(_TITLES, map(_row, tasks)))
+            stream.writelines(map(tab_separated, (_TITLES, *map(_row, tasks))))
         return
     of_spans = any(task.asks is Asks.SPANS for task in tasks)
     write_documents(form, Corpus(_proposed(tasks), tasks[0].guideline), path, task=SPANS if of_spans else TAGS)

@@ -55,18 +55,14 @@ def lexicon(
     """
     if bool(lexicons) == bool(gazetteers):
         raise OptionError("found no --lexicon and no --gazetteer, or both, expected one of them")
-    place = options.chosen(option_values, options.MANY_FILES)
     settings = options.chosen(option_values, _LEXICON_FIELDS)
     phrase_settings = options.chosen(option_values, _GAZETTEER_FIELDS)
     if gazetteers:
-        _refuse({**settings, **place}, "--gazetteer")
+        _refuse({**settings, **options.chosen(option_values, options.MANY_FILES)}, "--gazetteer")
         _mark_phrases(raw, gazetteers, output, phrase_settings)
         return
     _refuse(phrase_settings, "--lexicon")
-    if place:
-        from tagweave.front.many_files import harvest_lexicon_folder
-
-        through_many_files(harvest_lexicon_folder, raw, lexicons, output=output, place=place, **settings)
+    if through_many_files("harvest_lexicon_folder", raw, lexicons, output=output, values=option_values, **settings):
         return
     from tagweave.cli.terminal import counted
     from tagweave.front.harvest import harvest_lexicon_files
@@ -120,11 +116,7 @@ def markup(
     else unknown. Text is cut at blanks, and each punctuation character is a token.
     """
     settings = options.chosen(option_values, _MARKUP_FIELDS)
-    place = options.chosen(option_values, options.MANY_FILES)
-    if place:
-        from tagweave.front.many_files import harvest_markup_folder
-
-        through_many_files(harvest_markup_folder, pages, output=output, place=place, **settings)
+    if through_many_files("harvest_markup_folder", pages, output=output, values=option_values, **settings):
         return
     from tagweave.cli.terminal import counted
     from tagweave.front.harvest import harvest_markup_files, page_files

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
 from tagweave.cli.options import argument, flag
 from tagweave.front.options import TO_CONVERT, TO_LABEL
 from tagweave.streams import say
-
-if TYPE_CHECKING:
-    from tagweave.streams.many_files import FileCounts
 
 _COMPLETE_FIELDS = ("to", "format", "output_format", "split_runs", "non_projective")
 _TO_COMPLETE = [declared for declared in TO_LABEL if declared.name in _COMPLETE_FIELDS]
@@ -27,20 +24,26 @@ def _single(inputs: Sequence[str] | None) -> str:
     return inputs[0] if inputs else "-"
 
 
-def through_many_files(
-    work: Callable[..., FileCounts], *arguments: Any, output: str, place: Mapping[str, Any], **options: Any
-) -> None:
-    """Call a function of `tagweave.front.many_files`, for --processes or --ray, and tell what it wrote."""
+def through_many_files(name: str, *arguments: Any, output: str, values: Mapping[str, Any], **settings: Any) -> bool:
+    """Call a function of `tagweave.front.many_files` for --processes or --ray, and tell what it wrote.
+
+    Return whether one of these is among the `values` of a command's options.
+    """
+    place = options.chosen(values, options.MANY_FILES)
+    if not place:
+        return False
     from tagweave.cli.terminal import progress_bar
+    from tagweave.front import many_files
 
     if len(place) > 1:
         raise OptionError("found --processes and --ray, expected one of them")
     if output == "-":
         raise OptionError(f"found --{next(iter(place))} without --output, expected the folder for the files (-o OUT/)")
     with progress_bar("files") as progress:
-        counts = work(*arguments, output, progress=progress, tell=say, **place, **options)
+        counts = getattr(many_files, name)(*arguments, output, progress=progress, tell=say, **place, **settings)
     before = f", {counts.before:,} were there before" if counts.before else ""
     say(f"{output}: {counts.written:,} {'file' if counts.written == 1 else 'files'} written{before}")
+    return True
 
 
 @options.taking(TO_LABEL)
@@ -70,12 +73,8 @@ def tag(
     the same name in OUT; if the command is interrupted, the same command continues.
     """
     settings = options.chosen(option_values, TO_LABEL)
-    place = options.chosen(option_values, options.MANY_FILES)
-    if place:
-        from tagweave.front.many_files import label_files
-
-        settings |= {"threads": threads, "int8": int8}
-        through_many_files(label_files, model, inputs or (), output=output, place=place, **settings)
+    how = {"threads": threads, "int8": int8, **settings}
+    if through_many_files("label_files", model, inputs or (), output=output, values=option_values, **how):
         return
     from tagweave.front.loading import load_models
 
@@ -101,11 +100,8 @@ def complete(
     text without labels becomes tagged or segmented text.
     """
     settings = options.chosen(option_values, _TO_COMPLETE)
-    place = options.chosen(option_values, options.MANY_FILES)
-    if place:
-        from tagweave.front.many_files import complete_files
-
-        through_many_files(complete_files, model, inputs, output=output, threads=threads, place=place, **settings)
+    how = {"threads": threads, **settings}
+    if through_many_files("complete_files", model, inputs, output=output, values=option_values, **how):
         return
     from tagweave.front.loading import load_model
 
@@ -140,11 +136,8 @@ def convert(
     A parser with a guide converts the trees of CoNLL-U.
     """
     settings = options.chosen(option_values, TO_CONVERT)
-    place = options.chosen(option_values, options.MANY_FILES)
-    if place:
-        from tagweave.front.many_files import convert_files
-
-        through_many_files(convert_files, model, inputs, output=output, threads=threads, place=place, to=to, **settings)
+    how = {"threads": threads, "to": to, **settings}
+    if through_many_files("convert_files", model, inputs, output=output, values=option_values, **how):
         return
     from tagweave.cli.terminal import counted
     from tagweave.front.loading import load_model

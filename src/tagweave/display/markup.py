@@ -152,6 +152,12 @@ def word(form: str, **attributes: str | float) -> Html:
     return element("bdi", form, **attributes)
 
 
+def in_context(texts: Iterable[str], between: str) -> Html:
+    """Mark up the second of three texts, which the first precedes and the third follows."""
+    before, marked, after = map(word, texts)
+    return joined([before, element("mark", marked, style=f"background:{heat(0.5)}"), after], between)
+
+
 _SHOWN = 3  # candidates
 _HINT = 60  # candidates in the text that appears under the mouse
 

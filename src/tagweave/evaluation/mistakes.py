@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tagweave.display.markup import element, heat, joined, word
+from tagweave.display.markup import element, in_context, joined
 from tagweave.evaluation.accuracy import Accuracy, CandidateCodes, guideline_layers
 from tagweave.evaluation.alignment import aligned_words
 from tagweave.evaluation.attachment import Attachment, arcs_in_gold_numbers, arcs_of, universal
 from tagweave.evaluation.spans import SpanCodes, SpanScores, with_rejected
+from tagweave.evaluation.tables import tab_separated
 from tagweave.evaluation.words import segmentations
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 COLUMNS = ("kind", "system", "line", "first", "last", "gold", "found", "sentence")
 _SHOWN = 100  # mistakes of a kind on a page
 _KINDS = 50  # kinds with examples on a page
-_BLANKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
 
 
 class Mistake(NamedTuple):
@@ -171,7 +171,7 @@ def _of_trees(gold: Corpus, system: Corpus) -> Iterator[Mistake]:
 
 def table(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> Iterator[str]:
     """Yield the lines of a table of all mistakes; `first` and `last` count the tokens of a sentence from 1."""
-    yield "\t".join(COLUMNS) + "\n"
+    yield tab_separated(COLUMNS)
     for name, mistakes_of_system in systems.items():
         for mistake in mistakes_of_system:
             sentence = gold[mistake.sentence]
@@ -179,7 +179,7 @@ def table(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> Iterator[str]:
             forms, start, stop = sentence.forms, mistake.start, mistake.stop
             text = " ".join([*forms[:start], "[", *forms[start:stop], "]", *forms[stop:]])
             row = (mistake.kind, name, line, mistake.start + 1, mistake.stop, mistake.gold, mistake.found, text)
-            yield "\t".join(str(cell).translate(_BLANKS) for cell in row) + "\n"
+            yield tab_separated(row)
 
 
 def content(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> str:
@@ -212,14 +212,7 @@ def _rows(gold: Corpus, chosen: list[Mistake]) -> Iterator[str]:
     between = " " if gold.unit == "word" else ""
     for mistake in chosen:
         sentence = gold[mistake.sentence]
-        before, marked, after = (
-            word(between.join(forms))
-            for forms in (
-                sentence.forms[: mistake.start],
-                sentence.forms[mistake.start : mistake.stop],
-                sentence.forms[mistake.stop :],
-            )
-        )
-        text = joined([before, element("mark", marked, style=f"background:{heat(0.5)}"), after], between)
+        forms, start, stop = sentence.forms, mistake.start, mistake.stop
+        text = in_context(map(between.join, (forms[:start], forms[start:stop], forms[stop:])), between)
         line = str(sentence.location.line or mistake.sentence + 1)
         yield element("tr", *(element("td", cell) for cell in (line, mistake.gold, mistake.found, text)))

@@ -13,6 +13,7 @@ from rich.text import Text
 from tagweave.corpus.characters import printable
 
 _WIDE = 1000  # characters, wider than any table
+_BLANKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
 
 
 class _Piped(Console):
@@ -70,3 +71,8 @@ def add_row(table: Table, *cells: str | Iterable[str]) -> None:
     """Add a row of texts, or of several lines each; a label in square brackets is not markup."""
     lines = ([cell] if isinstance(cell, str) else cell for cell in cells)
     table.add_row(*(Text("\n".join(map(printable, texts))) for texts in lines))
+
+
+def tab_separated(cells: Iterable[object]) -> str:
+    """Return a line of cells with tabs between; tabs and line breaks in a cell become blanks."""
+    return "\t".join(str(cell).translate(_BLANKS) for cell in cells) + "\n"

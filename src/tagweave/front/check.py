@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,9 @@ from tagweave.corpus.files import written
 from tagweave.corpus.formats import chosen_format
 from tagweave.corpus.sentence import Candidates
 from tagweave.corpus.spans import OUTSIDE
-from tagweave.display.markup import distinct, element, heat, joined, page, picture, share, word
+from tagweave.display.markup import distinct, element, heat, in_context, joined, page, picture, share
 from tagweave.errors import CorpusError, PlanError
+from tagweave.evaluation.tables import tab_separated
 from tagweave.exchange.sentences import DOCUMENT, TEXT
 from tagweave.front.corpora import Given, corpus_of, save
 from tagweave.front.exchange import write_documents
@@ -41,7 +42,6 @@ LEAST = 0.1
 ROUNDS = 4
 """How often a text of labels is cut by default."""
 _SHOWN = 25  # in a notebook
-_BLANKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
 _ROOT = -1
 _GIVEN, _RIVAL = "given", "rival"
 _PROBABILITIES = f"{_GIVEN}_probability", f"{_RIVAL}_probability"
@@ -131,7 +131,7 @@ class Checked:
         else:
             with written(fspath(path)) as stream:
                 if form == "tsv":
-                    stream.write(tab_separated(_COLUMNS, (row.values() for row in self.rows(count))))
+                    stream.writelines(map(tab_separated, (_COLUMNS, *(row.values() for row in self.rows(count)))))
                 else:
                     title = f"{self.corpus.path or 'corpus'}: labels that may be wrong"
                     stream.write(page(title, self._content(count), __version__))
@@ -182,8 +182,7 @@ class Checked:
         suspects = self.suspects(count)
         numbers = distinct([suspect.suspicion for suspect in suspects])
         for suspect, row, number in zip(suspects, self.rows(count), numbers, strict=True):
-            before, marked, after = map(word, self._in_context(suspect))
-            text = joined([before, element("mark", marked, style=f"background:{heat(0.5)}"), after], self._between)
+            text = in_context(self._in_context(suspect), self._between)
             names = (f"{row[key]} {share(row[f'{key}_probability'])}" for key in (_GIVEN, _RIVAL))
             first = element("td", number, style=f"background:{heat(suspect.suspicion)}")
             lines.append(element("tr", first, *(element("td", cell) for cell in (str(row["line"]), *names, text))))
@@ -195,12 +194,6 @@ class Checked:
     def __str__(self) -> str:
         listed, total = len(self.suspects()), len(self.found.suspects)
         return f"{self.corpus.path or 'corpus'}: {listed:,} of {total:,} have a suspicion of {LEAST} or more"
-
-
-def tab_separated(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a table as lines of cells with tabs between; tabs and line breaks in a cell become blanks."""
-    lines = ("\t".join(str(cell).translate(_BLANKS) for cell in row) for row in (titles, *rows))
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _rival_labels(suspect: Suspect, task: str) -> dict[int, str]:

@@ -28,7 +28,6 @@ from tagweave.streams import say
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.exchange.document import TokenTool
-    from tagweave.exchange.sentences import Notes, Task
     from tagweave.exchange.tokens import Tokenizer
 
 

@@ -48,10 +48,6 @@ class Tokenised:
     sentences: tuple[Sentence, ...]
     offsets: tuple[tuple[Offsets, ...], ...] | None = None
 
-    @property
-    def tokens(self) -> int:
-        return sum(map(len, self.sentences))
-
 
 def of_texts(texts: Sequence[str], cut: CutLines) -> list[Tokenised]:
     """Cut texts into lines and tokens."""

@@ -38,7 +38,6 @@ from tagweave.streams import say
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tagweave.sources.answers import Answers
     from tagweave.sources.methods import Aggregate
 
 _SHOWN = 60  # sources in a picture

@@ -159,13 +159,6 @@ def annotated_twice(
     return Counter({(a, b): count for (a, b), count in pairs.items() if a and b and not any(map(is_wildcard, a + b))})
 
 
-def shipped(name: str) -> Path:
-    """Return the path of a mapping of `SHIPPED`."""
-    if name not in SHIPPED:
-        raise FileNotFoundError(f"no mapping {name!r} comes with tagweave; there is {', '.join(SHIPPED)}")
-    return SHIPPED[name]
-
-
 def read_mapping(path: str | Path) -> TagMapping:
     """Read a mapping from a file; its guidelines are "" if the first line does not name them."""
     first, second = "", ""

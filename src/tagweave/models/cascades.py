@@ -331,12 +331,7 @@ class PieceEncoder(CascadeEncoder):
     def labels(self, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[tuple[str, ...], ...]]:
         """Return the labels of the characters of every sentence, one tuple from each tagger."""
         answer = self.guidelines[0]  # the layer that no tagger may see
-        inputs = [
-            replace(s, layers={name: candidates for name, candidates in s.layers.items() if name != answer})
-            if answer in s.layers
-            else s
-            for s in sentences
-        ]
+        inputs = [s.with_layers_of(s.layers.keys() - {answer}) if answer in s.layers else s for s in sentences]
         labels = [[guided.columns[guide.column] for guided in guide.guided(inputs, threads)] for guide in self._guides]
         return list(zip(*labels, strict=True))
 

@@ -169,13 +169,6 @@ class ChainModel:
             decode.exclude(scores.emission, evidence.part(sentence, sentence + 1).sets, self._in_precision(masks))
         return Chain.k_best(scores, self._batch(encoded, sentence, sentence + 1, None), k)
 
-    def samples(
-        self, encoded: Encoded, sentence: int, n: int, seed: int = 0, masks: Masks | None = None
-    ) -> NDArray[np.int32]:
-        """int32[n, L]: n label sequences of one sentence, drawn from their distribution."""
-        scores = self.calibrated.scores(encoded, sentence, sentence + 1)
-        return Chain().samples(scores, self._batch(encoded, sentence, sentence + 1, masks), n, seed)
-
     def sequence_scores(self, encoded: Encoded, labels: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
         """float64[S]: the score of one label sequence for every sentence, given as labels int32[N] of all tokens.
 

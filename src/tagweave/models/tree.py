@@ -174,11 +174,6 @@ class TreeModel:
             batch = self.parameters.batch(encoded, sentence, sentence + 1)
             yield self._structure().k_best(self.calibrated.scores(batch), batch, k)
 
-    def samples(self, encoded: EncodedArcs, sentence: int, n: int, seed: int = 0) -> NDArray[np.int32]:
-        """int32[n, L]: the heads of n trees of one sentence, drawn from the distribution under evidence."""
-        batch = self.parameters.batch(encoded, sentence, sentence + 1)
-        return self._structure().samples(self.calibrated.scores(batch), batch, n, seed)
-
     def _structure(self, projective: bool | None = None) -> Tree:
         return tree_structure(self.single_root, self.projective if projective is None else projective)
 

@@ -59,7 +59,7 @@ class Structure(ABC, Generic[Scores, Evidence, Batch, Sums, Gradient, Result]):
     """A set of possible outputs for a sentence, over which scores are summed.
 
     Label sequences (`chain`), projective or all trees (`tree`), or labels that do not depend on one another
-    (`independent`). Each also has `best`, `k_best` and `samples`.
+    (`independent`). The first two also have `best`, `k_best` and `samples`.
     """
 
     contradiction: ClassVar[str]  # the message for evidence that excludes every output

@@ -378,18 +378,3 @@ class Independent(Structure[Floats, RelationEvidence, RelationEvidence, Independ
         """Add factor * weight * probabilities to the gradient; return log Z of each position."""
         gradient += factor * batch.weights[:, None] * sums.marginals
         return sums.log_z
-
-    def best(self, scores: Floats, batch: RelationEvidence) -> NDArray[np.int32]:
-        """int32[A]: the best label of every position."""
-        return np.asarray(scores.argmax(axis=1), np.int32)
-
-    def k_best(self, scores: Floats, batch: RelationEvidence, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the n <= k best labels [n, 1] of one position and their scores."""
-        order = np.argsort(-scores[0], kind="stable")[:k]
-        return order[:, None].astype(np.int32), scores[0, order].astype(np.float64)
-
-    def samples(self, scores: Floats, batch: RelationEvidence, n: int, seed: int) -> NDArray[np.int32]:
-        """Draw labels [n, 1] of one position."""
-        (p,) = self.restricted_sums(scores, batch).marginals
-        drawn = np.random.default_rng(seed).choice(len(p), (n, 1), p=p / p.sum())
-        return drawn.astype(np.int32)
