@@ -101,14 +101,23 @@ def test_the_gradient_has_every_feature(
 
 @settings(max_examples=25, deadline=None)
 @given(LENGTHS, SIZES, SEED)
-def test_returned_rows_are_those_of_the_gradient(lengths: list[int], sizes: tuple[int, ...], seed: int) -> None:
+def test_touched_rows_are_those_of_the_gradient(lengths: list[int], sizes: tuple[int, ...], seed: int) -> None:
     case = Case(lengths, sizes, seed)
-    difference = case.rng.uniform(0.1, 1, case.cells) * (case.rng.random(case.cells) < 0.3)
-    gradient = np.zeros((case.rows, arcs.BINS), np.float32)
-    rows = arcs.add_arc_gradient(
-        gradient, case.codes, case.sizes, case.ptr, case.paths, difference.astype(np.float32), 0.0
-    )
-    assert sorted({*rows.tolist()}) == np.flatnonzero(gradient.any(axis=1)).tolist()
+    seen = np.zeros(case.rows, np.int32)
+
+    def written(difference: Any) -> tuple[list[int], list[int]]:
+        gradient = np.zeros((case.rows, arcs.BINS), np.float32)
+        rows = arcs.add_arc_gradient(
+            gradient, case.codes, case.sizes, case.ptr, case.paths, difference.astype(np.float32), 0.0
+        )
+        return sorted({*rows.tolist()}), np.flatnonzero(gradient.any(axis=1)).tolist()
+
+    some, expected = written(case.rng.uniform(0.1, 1, case.cells) * (case.rng.random(case.cells) < 0.3))
+    assert some == expected
+    every, _ = written(np.ones(case.cells))
+    for stamp in (1, 2):
+        rows = arcs.touched_rows(case.codes, case.sizes, case.ptr, case.paths, seen, stamp)
+        assert sorted(rows.tolist()) == every
 
 
 def test_all_rows_are_returned_however_many_there_are() -> None:

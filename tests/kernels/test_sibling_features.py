@@ -83,3 +83,11 @@ def test_the_gradient_adds_the_features_of_every_pair(case: Case, threshold: flo
             np.add.at(expected, features, difference[at])
     assert gradient.ravel().tolist() == expected.tolist()
     assert set(np.flatnonzero(gradient.any(axis=1))) <= set(rows.tolist())
+
+
+def test_touched_rows_are_those_of_all_features() -> None:
+    case, seen = Case([4, 2, 1], (2, 1), 3), np.zeros(ROWS, np.int32)
+    expected = {place // arcs.BINS for _, features in case.pairs() for place in features}
+    for stamp in (1, 2):
+        found = arc_features.touched_pair_rows(*case.given, seen, stamp)
+        assert sorted(found.tolist()) == sorted(expected)

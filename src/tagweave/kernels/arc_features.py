@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import inlined, inner, kernel
-from tagweave.kernels.arcs import BINS, LEFT, distance_bin, enlarge, longest_between, note
+from tagweave.kernels.arcs import BINS, LEFT, distance_bin, enlarge, enter, longest_between, note
 from tagweave.kernels.instructions import prefetch, put
 from tagweave.kernels.tree import block, row
 
@@ -174,6 +174,27 @@ def add_pair_gradient(gradient, codes, first, sizes, ptr, pair_ptr, difference, 
                             if distance > 0:
                                 flat[at + distance] += d
     return written[:size]
+
+
+@kernel
+def touched_pair_rows(codes, first, sizes, ptr, pair_ptr, seen, stamp):
+    """int64: the distinct rows that `add_pair_gradient` may write to; `seen` and `stamp` as in
+    `kernels.arcs.touched_rows`."""
+    rows, features = np.uint64(seen.shape[0] - 1), sizes[0] + sizes[1]
+    found, size = np.empty(seen.shape[0], np.int64), 0
+    for s in range(ptr.shape[0] - 1):
+        if pair_ptr[s + 1] == pair_ptr[s]:
+            continue
+        own = codes[ptr[s] - ptr[0] : ptr[s + 1] - ptr[0]]
+        n = own.shape[0] - 1
+        for left in range(2):
+            for i in range(left, n):
+                for k in range(i, n):
+                    for x in range(k + 1, n + 1):
+                        for t in range(features):
+                            code = _feature(own, first, sizes, i, k, x, left, t)
+                            size = enter(code & rows, seen, stamp, found, size)
+    return found[:size]
 
 
 _AHEAD, _LINE = np.uintp(6), np.uintp(16)  # rows to prefetch ahead; float32 numbers in a cache line

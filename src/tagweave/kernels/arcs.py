@@ -295,6 +295,61 @@ def enlarge(written, size):
     return larger
 
 
+@kernel
+def touched_rows(codes, sizes, ptr, paths, seen, stamp):
+    """int64: the distinct rows that `add_arc_gradient` may write to.
+
+    seen int32[rows] holds, for every row, the stamp of the last call that met it.
+    """
+    T, U, V, B, G = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    A = max(T, G)
+    rows = np.uint64(seen.shape[0] - 1)
+    cells = np.uint64(seen.shape[0] * BINS - 1)
+    longest = longest_between(ptr)
+    between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
+    first_between = 2 * A + U + V
+    found = np.empty(seen.shape[0], np.int64)
+    cell, size = 0, 0
+    for s in range(ptr.shape[0] - 1):
+        low, n = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
+        for h in range(n):
+            for left in range(2):
+                direction = np.uint64(left) * LEFT
+                put(count, 0)
+                step = -1 if left else 1
+                m = h + step
+                while 0 < m < n:
+                    for t in range(T):
+                        row = (codes[low + h, t] + codes[low + m, A + t] + direction) & rows
+                        size = enter(row, seen, stamp, found, size)
+                    for g in range(G):
+                        joined = direction + _path_code(paths, cell + h * n + m)
+                        row = (codes[low + h, g] + codes[low + m, A + g] + joined) & rows
+                        size = enter(row, seen, stamp, found, size)
+                    for r in range(2 * A, first_between):
+                        row = (codes[low + (h if r < 2 * A + U else m), r] + direction) & rows
+                        size = enter(row, seen, stamp, found, size)
+                    for b in range(B):
+                        outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
+                        for i in range(count[b]):
+                            row = ((outer + between[b, i] + direction) & cells) // np.uint64(BINS)
+                            size = enter(row, seen, stamp, found, size)
+                    _add_between(codes, sizes, low + m, between, count)
+                    m += step
+        cell += n * n
+    return found[:size]
+
+
+@inner
+def enter(row, seen, stamp, found, size):
+    """Enter a row, unless this call has met it. Returns the new number of rows."""
+    if seen[row] == stamp:
+        return size
+    seen[row] = stamp
+    found[size] = row
+    return size + 1
+
+
 FARTHEST = 3
 PATHS = (FARTHEST + 1) ** 2 + 1
 """How many paths there are: number 0 for no path, else 1 + up * 4 + down."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import RELATION_SIDES, ArcTemplates, RelationTemplates
 from tagweave.features.encoded_arcs import EncodedArcs
-from tagweave.kernels import arc_features, arcs, weight_vectors
+from tagweave.kernels import arc_features, arcs
 from tagweave.models.batches import drawn
 from tagweave.models.schema import Rows, TreeDescription, check_power_of_two
 from tagweave.models.scorer import Blocks, Floats, Parameters
@@ -143,16 +143,19 @@ class ArcFeatures(ArcParameters):
         return LinearArcScoring(self, weights)
 
     def touched(self) -> Callable[[ArcBatch], Blocks]:
-        gradient = np.zeros(0, np.float32)
+        seen, calls = np.zeros(0, np.int32), 0
 
         def touched_in(batch: ArcBatch) -> Blocks:
-            """Add every feature to a gradient, and take it out again."""
-            nonlocal gradient
-            if not len(gradient):
-                gradient = np.zeros(self.size, np.float32)
-            blocks = self.scoring(gradient).add_gradient(batch, np.ones(batch.size, np.float32), gradient)
-            weight_vectors.descend(gradient, gradient, *blocks, 0.0)
-            return blocks
+            nonlocal seen, calls
+            if not len(seen):
+                seen = np.zeros(self.size // arcs.BINS, np.int32)
+            calls += 1
+            of_arcs, of_pairs = seen[: self.rows], seen[self.rows :]
+            rows = arcs.touched_rows(batch.codes, self.templates.sizes, batch.ptr, batch.paths, of_arcs, calls)
+            if len(of_pairs):
+                more = arc_features.touched_pair_rows(*self.pairs(batch), of_pairs, calls)
+                rows = np.concatenate([rows, self.rows + more])
+            return rows * arcs.BINS, (rows + 1) * arcs.BINS
 
         return touched_in
 
