@@ -180,7 +180,7 @@ def of_students(seed: int) -> Rows:
     yield "network", timed(teacher, numbers)
     with tempfile.TemporaryDirectory() as folder:
         teacher.save(path := Path(folder) / "teacher")
-        of_int8 = tw.load_model(path, int8=True)
+        of_int8: Any = tw.load_model(path, int8=True)
         yield "network, `--int8`", timed(of_int8, {"seconds": numbers["seconds"], "F": score(of_int8, test)})
     text = Corpus(tuple(Sentence(sentence.forms) for sentence in train.sentences[FEW:]), "tag")
     for way, options in {"student of the network": {}, "student of the network, vectors": OF_VECTORS}.items():
