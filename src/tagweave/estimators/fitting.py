@@ -30,7 +30,7 @@ from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer, TrainerAround, TrainerState, Watch
 from tagweave.models.batches import chunk_bounds
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission
+from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission, in_powers_of_two
 from tagweave.training.fit.chain_problem import ChainProblem, lay_out, layout_of, scheme_of, scorer
 from tagweave.training.fit.problem import fit_problem
 from tagweave.training.fit.recipe import Recipe
@@ -227,10 +227,11 @@ def _prepare(
     train = train.where([bool(numbers.any()) for numbers in allow])
     encoder = AttributeEncoder()
     encoded = finite(encoder.encode_attributes(train.sentences, train.weights), encoder)
-    encoder.freeze(encoded)
+    counts = encoder.freeze(encoded)
     evidence = [numbers for numbers in allow if numbers.any()]
     encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]), rows=sets.rows)
     parameters = _parameters(encoder, encoded, sets, recipe, min_freq, all_transitions)
+    parameters = replace(parameters, occurrences=in_powers_of_two(counts))
     if (scales := _scales(encoder, encoded, limit)) is not None:
         encoded = replace(encoded, type_values=encoded.type_values * scales[encoded.type_features])
     return lay_out(parameters, encoder, encoded, sets, recipe), scales

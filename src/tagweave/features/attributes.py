@@ -115,11 +115,13 @@ class AttributeEncoder(Encoder):
             self.names[ids[at]] = distinct_names[at]
         return features
 
-    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
+        counts = self.index.counts[: len(self.index)]
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             self.names = [name for name, number in zip(self.names, new.tolist(), strict=True) if number >= 0]
             hashing.renumber(encoded.type_features, new)
+        return counts[new >= 0]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {INDEX: self.index.codes(), "index.attributes": text_array(self.names)}

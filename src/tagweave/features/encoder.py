@@ -77,8 +77,12 @@ class Encoder(ABC):
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences, without evidence; slow parts use several threads."""
 
-    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:  # noqa: B027
-        """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too."""
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
+        """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too.
+
+        Returns how often each of the F features occurred that stay, int64[F].
+        """
+        return np.zeros(0, np.int64)
 
     def to_json(self) -> dict[str, Any]:
         """Return the description in a model file."""
@@ -271,11 +275,13 @@ class TemplateEncoder(Encoder):
             index.count(features, np.repeat(times - 1, np.diff(ptr)))
         return ptr, features, values
 
-    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
+        counts = self.index.counts[: len(self.index)]
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             hashing.renumber(encoded.grams.reshape(-1), new)
             hashing.renumber(encoded.type_features, new)
+        return counts[new >= 0]
 
     def _tokens(self, sentences: Sequence[Sentence]) -> _Tokens:
         ptr = pointers(np.fromiter(map(len, sentences), np.int64, len(sentences)))

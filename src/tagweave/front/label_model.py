@@ -224,6 +224,32 @@ class LabelModel(Model):
         corpus = replace(corpus, guideline=self.layer_in(corpus) or corpus.guideline)
         return self._tagger.complete(self._in_tokens(corpus))
 
+    def correct(self, tokens: Sequence[str], labels: Sequence[str | Iterable[str] | None] | None = None) -> None:
+        """Change the model so that it is right about a sentence, and as little as possible elsewhere.
+
+        That takes milliseconds. The step is that of `models.correction`; the model's file stays as it is (`save`).
+
+        Args:
+            tokens: the words of the sentence.
+            labels: of each word its label, several that it may have, or `None`, which leaves it to the model. A
+                segmenter learns how the sentence is cut, and needs none.
+
+        Raises:
+            CorpusError: labels that the model does not know, that exclude one another, or that its features cannot tell
+                from its own.
+            StreamError: the model has a network.
+        """
+        from tagweave.models.correction import corrected  # labelling needs no learner
+
+        if self.chain.encoder.subwords is not None:
+            raise StreamError(f"{self.name}: found a network, expected a model of features to correct")
+        guideline = self.guidelines[0]
+        pairs: Any = [Sentence(tuple(tokens)) if labels is None else (tokens, labels)]
+        corpus = self._in_tokens(Corpus(pairs, guideline))
+        self.trained = corrected(self.chain, corpus[0], corpus.guideline)
+        for name in ("_tagger", "_tables"):
+            self.__dict__.pop(name, None)  # they have the weights of before
+
     def layer_in(self, corpus: Corpus) -> str | None:
         trained = self.chain.layers(self._tagger.guideline)
         if corpus.guideline in self.guidelines or corpus.layer in trained:

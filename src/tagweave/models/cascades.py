@@ -73,8 +73,8 @@ class CascadeEncoder(Encoder):
     def windows(self) -> NDArray[np.int64]:
         return self.encoder.windows
 
-    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        self.encoder.freeze(encoded, minimum_count)
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
+        return self.encoder.freeze(encoded, minimum_count)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model file; arrays of a part are named `PART.NAME`."""

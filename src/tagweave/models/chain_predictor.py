@@ -103,6 +103,12 @@ class ChainPredictor:
         """Yield about so many sentences at a time; documents whole if features look at them."""
         return (in_blocks_of_documents if self.model.encoder.of_documents else in_blocks)(sentences, size)
 
+    def under_evidence(self, sentences: Sequence[Sentence], layer: str) -> Encoded:
+        """Return sentences in the features of the model, with a layer as evidence, and the table of its label sets."""
+        encoded, sets = self._encoded(self.tokens(sentences, layer), layer, None)
+        assert sets is not None  # noqa: S101 - there is a layer
+        return encoded.under(sets.rows)
+
     def complete(self, corpus: Corpus) -> Corpus:
         """Fill in unknown and ambiguous labels; given labels never change. The result covers all labels.
 

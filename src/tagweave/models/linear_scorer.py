@@ -8,7 +8,7 @@ fewer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count as count_from
 from itertools import pairwise
@@ -34,6 +34,7 @@ _FEATURES = 1 << 16  # checked at a time
 CELL = np.uint16
 """The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
 _CODES = 1 << 32  # more than there are cells
+_MOST_OCCURRENCES = 62  # as powers of two
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,11 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
     types = e.type_ptr, e.type_features, joint // len(masks), joint % len(masks), is_evidence
     fill(lambda table, limit: hashing.enter_types(table, *types, limit, progress), len(joint))
     return np.sort(table[table >= 0])
+
+
+def in_powers_of_two(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return binary logarithms of counts from 1, rounded down."""
+    return np.floor(np.log2(np.maximum(counts, 1))).astype(np.uint8)
 
 
 class ViewEmission:
@@ -289,6 +295,8 @@ class ChainParameters(ScorerParameters):
     edges: bool = True  # whether the first and the last label have weights (tsuboi-2008's S and E)
     # per view with weights, bool[Y, Y]: the transitions that have one; `None`: all
     observed_transitions: tuple[NDArray[np.bool_], ...] | None = None
+    # uint8[F], the binary logarithm of how often each feature occurred in training, rounded down; none if unknown
+    occurrences: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @cached_property
     def weighted(self) -> tuple[tuple[View, Layout], ...]:
@@ -349,6 +357,25 @@ class ChainParameters(ScorerParameters):
 
         return touched_by
 
+    def rareness(self, encoded: Encoded) -> NDArray[np.float64]:
+        """Return float64[size]: of weights that sentences touch, one divided by how often their feature occurred.
+
+        Transitions are as frequent as the most frequent feature. All other weights have 0, and take no memory.
+        """
+        of_weights = np.zeros(self.size)
+        seen = np.unique(np.concatenate([encoded.grams.reshape(-1), encoded.type_features]))
+        features = seen[seen >= 0]
+        is_known = len(self.occurrences) > 0
+        of_features = np.exp2(-self.occurrences[features].astype(np.float64)) if is_known else np.ones(len(features))
+        of_transitions = 2.0 ** -int(self.occurrences.max(initial=0))
+        for (_, layout), (offset, end) in zip(self.weighted, pairwise(self.offsets), strict=True):
+            starts = layout.ptr[features].astype(np.int64)
+            sizes = layout.ptr[features + 1] - starts
+            at = np.repeat(offset + starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+            of_weights[at] = np.repeat(of_features, sizes)
+            of_weights[offset + layout.size : end] = of_transitions
+        return of_weights
+
     def to_json(self) -> Description:
         return {"weighted": [layout is not None for layout in self.layouts], **super().to_json()}
 
@@ -363,6 +390,7 @@ class ChainParameters(ScorerParameters):
                 if "observed.0" in arrays:
                     rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view.names),) * 2)
                 weighted += 1
+        rules["occurrences"] = ArrayRule(("uint8",), (None,), most=_MOST_OCCURRENCES)
         return rules
 
     @classmethod
@@ -374,11 +402,14 @@ class ChainParameters(ScorerParameters):
         )
         observed = tuple(arrays[f"observed.{i}"] for i in range(sum(weighted))) if "observed.0" in arrays else None
         scheme = cls.scheme_of(arrays)
-        return cls(space, layouts, scheme, description.transitions, description.edges, observed)
+        transitions, edges = description.transitions, description.edges
+        return cls(space, layouts, scheme, transitions, edges, observed, arrays["occurrences"])
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
         for view, layout in self.weighted:
             check_layout(layout, windows, len(view.names))
+        if len(self.occurrences) not in (0, len(windows)):
+            refuse(len(self.occurrences), "occurrences", f"{len(windows)}, one for each feature")
 
     def arrays(self) -> Arrays:
         arrays = super().arrays()
@@ -387,6 +418,7 @@ class ChainParameters(ScorerParameters):
                 arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"] = layout.ptr, layout.cell
         for i, observed in enumerate(self.observed_transitions or ()):
             arrays[f"observed.{i}"] = observed
+        arrays["occurrences"] = self.occurrences
         return arrays
 
     def split(self, vector: Floats) -> tuple[kernels.Weights, ...]:

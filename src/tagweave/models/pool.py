@@ -45,9 +45,8 @@ class Pool:
             raise ValueError("found a tagger of other labels than those of the coupled model's target")
         assert isinstance(looking, GuidedEncoder) and isinstance(looking.encoder, TemplateEncoder)  # noqa: S101
         coupled_codes, guided_codes = (encoder.arrays()[INDEX] for encoder in (coupled.encoder, looking.encoder))
-        index = FeatureIndex.of_codes(
-            np.concatenate([coupled_codes, guided_codes[~np.isin(guided_codes, coupled_codes)]])
-        )
+        is_new = ~np.isin(guided_codes, coupled_codes)
+        index = FeatureIndex.of_codes(np.concatenate([coupled_codes, guided_codes[is_new]]))
         encoder = TemplateEncoder(looking.encoder.templates, index, looking.encoder.lookups)
         parts = [
             _Part(model, index.ids(codes).astype(np.int64))
@@ -58,7 +57,8 @@ class Pool:
         parts_codes = {at: [pooled.codes[at] for pooled in parts if at in pooled.codes] for at in views}
         codes = {at: np.unique(np.concatenate(view_codes)) for at, view_codes in parts_codes.items() if view_codes}
         layouts = tuple(Layout.of_codes(codes[at], len(index)) if at in codes else None for at in views)
-        parameters = replace(coupled.linear, layouts=layouts, observed_transitions=None)
+        occurrences = np.concatenate([coupled.linear.occurrences, guided.linear.occurrences[is_new]])
+        parameters = replace(coupled.linear, layouts=layouts, observed_transitions=None, occurrences=occurrences)
         vectors = [pooled.among(parameters, codes) for pooled in parts]
         model = replace(coupled, encoder=GuidedEncoder(encoder, looking.guide), parameters=parameters)
         return cls(replace(model, weights=vectors[0]), *vectors)

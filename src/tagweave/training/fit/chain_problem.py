@@ -27,7 +27,7 @@ from tagweave.labels.spans import SpanCounter
 from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.models.cascades import of_pieces, piece_lengths
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters, Layout
+from tagweave.models.linear_scorer import ChainParameters, Layout, in_powers_of_two
 from tagweave.models.memory import check_labels
 from tagweave.models.network import NetworkParameters
 from tagweave.models.objective import BLOCK, ChainObjective
@@ -167,7 +167,7 @@ def prepare_in(
     sets = LabelSets(space, recipe.soft_labels)
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
-    encoder.freeze(encoded, recipe.minimum_count)
+    counts = encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, corpora, sets, scheme)
     if not encoded.evidence.sets.any():
         raise no_evidence(space, corpora[0].path)
@@ -177,7 +177,9 @@ def prepare_in(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
         for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
     )
-    parameters = ChainParameters(space, layouts, scheme, recipe.transitions, recipe.edges)
+    parameters = ChainParameters(
+        space, layouts, scheme, recipe.transitions, recipe.edges, occurrences=in_powers_of_two(counts)
+    )
     corpus_numbers = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
     return lay_out(parameters, encoder, encoded, sets, recipe, corpus_numbers)
 
