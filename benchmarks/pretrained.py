@@ -260,18 +260,10 @@ SETTINGS: dict[str, Callable[[int], Rows]] = {
 }
 
 
-ONE_SEED = (
-    "CoNLL-2003, half of the entities, a tenth of them wrong",
-    "CoNLL-2003, the first 1,000 entities",
-    "ZX, tags",
-)
-"""Settings of which every run takes minutes."""
-
-
 def measured(name: str, seeds: int) -> dict[str, list[Row]]:
     """Return the rows of each way of a setting."""
     numbers: dict[str, list[Row]] = {}
-    for seed in range(1 if name in ONE_SEED else seeds):
+    for seed in range(seeds):
         for way, values in SETTINGS[name](seed):
             numbers.setdefault(way, []).append(values)
             print(name, seed, way, values, file=sys.stderr, flush=True)

@@ -75,7 +75,8 @@ class AdamW(Learner):
         return replace(self, rate=0.3 * self.rate, features=0.3 * self.features)
 
     def iterations(self, objective: NetworkObjective, with_dev: bool) -> int:
-        return min(_MOST, max(_FEWEST, -(-_UPDATES // self._updates(objective))))
+        visited = len(objective.order(self.seed, 0, self.batch))
+        return min(_MOST, max(_FEWEST, -(-_UPDATES // self._updates(visited))))
 
     def start(self, objective: NetworkObjective, weights: Floats) -> TrainerState:
         """Weights; of the network, the averages of gradients and of their squares; of features, the sum of squares."""
@@ -101,13 +102,13 @@ class AdamW(Learner):
         network = objective.network(weights)
         if self.freeze is not None:
             network.freeze(self.freeze)
-        updates = self._updates(objective)
+        shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
+        updates = self._updates(len(shuffled))
         total = updates * (watch.limit or self.iterations(objective, False))
         optimizer = self._optimizer(network, state, state.iteration * updates)
         schedule = torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda number: self._share_of_rate(state.iteration * updates + number, updates, total)
         )
-        shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(len(squares), objective.dtype)  # of features and transitions
         state.loss = 0.0
         for first, last in watch.batches(len(shuffled), self.batch):
@@ -150,9 +151,9 @@ class AdamW(Learner):
         rises = min(1.0, (number + 1) / max(1.0, self.warm_up * updates))
         return float(rises * max(0.0, 1 - number / total))
 
-    def _updates(self, objective: NetworkObjective) -> int:
-        """Return the number of updates in an epoch."""
-        return -(-len(objective.order(self.seed, 0, self.batch)) // self.batch)
+    def _updates(self, sentences: int) -> int:
+        """Return the number of updates in an epoch that visits so many sentences."""
+        return -(-sentences // self.batch)
 
 
 _AVERAGES = {"exp_avg": "mean", "exp_avg_sq": "square"}  # PyTorch's names, and those of the state
