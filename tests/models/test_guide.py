@@ -57,7 +57,7 @@ def guided_by(guide: ChainModel, guideline: str = "target", seed: int = 2, names
 
 
 def columns(encoder: GuidedEncoder, *sentences: Sentence, threads: int = 1) -> list[tuple[str, ...]]:
-    return [sentence.columns[encoder.column] for sentence in encoder.guided(sentences, threads)]
+    return [sentence.columns[encoder.column] for sentence in encoder.filled(sentences, threads)]
 
 
 def tags(model: ChainModel, *sentences: Sentence) -> list[tuple[str, ...]]:
@@ -188,13 +188,13 @@ def test_the_guide_sees_no_other_layer() -> None:
 )
 def test_a_label_that_the_guide_does_not_know(layer: Layer, found: str) -> None:
     with pytest.raises(CorpusError, match=found):
-        encoder_of().guided([Sentence(("a", "b"), {"tag": layer}, location=Location("f", 7))])
+        encoder_of().filled([Sentence(("a", "b"), {"tag": layer}, location=Location("f", 7))])
 
 
 def test_labels_that_exclude_one_another() -> None:
     broken = Sentence(("a", "b", "a"), {"seg": (("B",), ("S",), None)}, location=Location("f", 7))
     with pytest.raises(CorpusError, match="f:7: found labels that exclude one another"):
-        encoder_of("segments").guided([broken])
+        encoder_of("segments").filled([broken])
 
 
 def test_all_sentences_are_labelled_together_on_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,7 +186,7 @@ def test_characters(task: str, guides: str, tmp_path: Path) -> None:
     encoder = fitted.model.encoder
     assert isinstance(encoder, GuidedEncoder)
     text = [Sentence(tuple("".join(s.forms))) for s in of_sample("both")]
-    known = {label for s in encoder.guided(text) for label in s.columns["guide:pd"]}
+    known = {label for s in encoder.filled(text) for label in s.columns["guide:pd"]}
     assert known <= set(guide.space.names)
     assert len(known) >= 4
     save_model(fitted.model, tmp_path / "model")

@@ -58,7 +58,7 @@ def _date_class(character: str) -> int:
     return {DIGIT: 1, LETTER: 3}.get(character_class(character), 4)
 
 
-def _shape(character: str) -> int:
+def shape_class(character: str) -> int:
     """Return the class of a character, one more for capitals; punctuation and symbols stand for themselves."""
     of = character_class(character)
     if of == PUNCTUATION:
@@ -212,12 +212,21 @@ def _is_punctuation(character: str) -> bool:
     return unicodedata.category(character)[0] in "PS"
 
 
+def _changed(change: Callable[[str], str]) -> Callable[[FormColumns], Codes]:
+    return lambda columns: columns.changed(change)
+
+
+CHANGES: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "folded": folded,  # full-width and half-width characters alike
+    "normal": lambda form: _DIGIT.sub("0", form.lower()),
+}
+"""The columns of forms that are changed before they are compared."""
+
 SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
     "form": FormColumns.form,
-    "lower": lambda columns: columns.changed(str.lower),
-    "folded": lambda columns: columns.changed(folded),  # full-width and half-width characters alike
-    "normal": lambda columns: columns.changed(lambda form: _DIGIT.sub("0", form.lower())),
-    "shape": lambda columns: columns.collapsed(_shape),
+    **{name: _changed(change) for name, change in CHANGES.items()},
+    "shape": lambda columns: columns.collapsed(shape_class),
     # the general categories of characters (Unicode, section 4.5), `LuLl` for `Paris`
     "category": lambda columns: columns.collapsed(
         lambda character: int.from_bytes(unicodedata.category(character).encode(), "big")

@@ -73,6 +73,10 @@ class Encoder(ABC):
         """The sentences whose tokens are labelled; their `layer`, if named, is evidence and is kept."""
         return sentences
 
+    def plain(self, sentences: Sequence[Sentence], threads: int = 1) -> tuple[Encoder, Sequence[Sentence]]:
+        """Return the encoder without the models inside it, and the sentences with the columns that these fill."""
+        return self, sentences
+
     @abstractmethod
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences, without evidence; slow parts use several threads."""

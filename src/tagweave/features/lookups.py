@@ -59,6 +59,10 @@ class GazetteerColumns:
         """Return the code of each value of a column; 0, absent, for the first."""
         return self._finders[column].codes
 
+    def texts(self, column: str) -> list[str]:
+        """Return each value of a column; "" for the first."""
+        return self._finders[column].texts
+
     @cached_property
     def _finders(self) -> dict[str, _Finder]:
         return {column: _Finder(self.gazetteer, column == "gazetteer_folded") for column in GAZETTEER_COLUMNS}
@@ -86,8 +90,12 @@ class _Finder:
         return of_entry, list(numbers)
 
     @cached_property
+    def texts(self) -> list[str]:
+        return ["", *(f"{place}-{types}" for types in self._types[1] for place in _PLACES)]
+
+    @cached_property
     def codes(self) -> NDArray[np.uint64]:
-        return FormColumns(["", *(f"{place}-{types}" for types in self._types[1] for place in _PLACES)]).form()
+        return FormColumns(self.texts).form()
 
     def numbers(self, sentences: Sequence[Sentence]) -> NDArray[np.int32]:
         from tagweave.kernels.trie import NONE, cover, pieces_of_tokens

@@ -224,21 +224,24 @@ class Subwords:
             raise ValueError(f"found {found}, expected at most {min(_MOST_FRAME, self.longest - 1)} around them")
         return frame
 
+    @cached_property
+    def unknown(self) -> int:
+        """The piece for words that have none."""
+        number: int | None = self._tokenizer.token_to_id("[UNK]")
+        return self.settings.get("unk_token_id") or 0 if number is None else number
+
     def pieces(self, forms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return pointers int64[V + 1] and the pieces of each form, one at least.
 
         Raises:
             NetworkError: a tokenizer that fails at a form, or makes too much of it.
         """
-        unknown = self.settings.get("unk_token_id") or 0
-        if (number := self._tokenizer.token_to_id("[UNK]")) is not None:
-            unknown = number
         most = self.longest - sum(map(len, self.frame))
         rows: list[list[int]] = []
         with refusing("a tokenizer.json"):
             for batch in self._batches(forms):
                 cut = self._tokenizer.encode_batch(batch, add_special_tokens=False)
-                rows += [encoding.ids[:most] or [unknown] for encoding in cut]
+                rows += [encoding.ids[:most] or [self.unknown] for encoding in cut]
         ids = np.fromiter((piece for row in rows for piece in row), np.int32)
         return pointers(np.array([len(row) for row in rows], np.int64)), ids
 

@@ -25,6 +25,7 @@ Words first, then tags: a single tagger is a segmenter, whose words the model ta
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Self
@@ -72,6 +73,17 @@ class CascadeEncoder(Encoder):
     @property
     def windows(self) -> NDArray[np.int64]:
         return self.encoder.windows
+
+    @abstractmethod
+    def filled(self, sentences: Sequence[Sentence], threads: int = 1) -> Sequence[Sentence]:
+        """Return the sentences with the columns that the models inside fill, in the tokens that they cut."""
+
+    def plain(self, sentences: Sequence[Sentence], threads: int = 1) -> tuple[Encoder, Sequence[Sentence]]:
+        return self.encoder.plain(self.filled(sentences, threads), threads)
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """Return the features of sentences, or of characters, which are cut first; without evidence."""
+        return self.encoder.encode(self.filled(sentences, threads))
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
         return self.encoder.freeze(encoded, minimum_count)
@@ -176,10 +188,7 @@ class GuidedEncoder(EncoderWithGuide):
 
     kind = "guided"
 
-    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        return self.encoder.encode(self.guided(sentences, threads))
-
-    def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
+    def filled(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
         """Return the sentences, each with the column; the guide labels all that need it at once."""
         name = self.guideline
         names = self.guide.space.views[0].number
@@ -206,12 +215,12 @@ class DocumentEncoder(EncoderWithGuide):
     kind = "documents"
     of_documents = True
 
-    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+    def filled(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
         unlabelled = [replace(s, layers={}, rejected={}) for s in sentences if self.column not in s.columns]
         tagger = ChainPredictor(self.guide, threads)
         tagged = iter([labels_of(sentence, tagger.guideline) for sentence in tagger.tag(unlabelled)])
         labels = [s.columns[self.column] if self.column in s.columns else next(tagged) for s in sentences]
-        return self.encoder.encode(with_document_columns(sentences, labels))
+        return with_document_columns(sentences, labels)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model file; what templates look up is the first model's, and stored with it."""
@@ -332,7 +341,7 @@ class PieceEncoder(CascadeEncoder):
         """Return the labels of the characters of every sentence, one tuple from each tagger."""
         answer = self.guidelines[0]  # the layer that no tagger may see
         inputs = [s.with_layers_of(s.layers.keys() - {answer}) if answer in s.layers else s for s in sentences]
-        labels = [[guided.columns[guide.column] for guided in guide.guided(inputs, threads)] for guide in self._guides]
+        labels = [[guided.columns[guide.column] for guided in guide.filled(inputs, threads)] for guide in self._guides]
         return list(zip(*labels, strict=True))
 
     def cut(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str | None = None) -> Sentence:
@@ -379,9 +388,8 @@ class PieceEncoder(CascadeEncoder):
             sentence, forms=forms, layers={}, columns=columns, heads={}, extra_rows=(), confidence=confidence
         )
 
-    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """Return the features of sentences of pieces, or of characters, which are cut first; without evidence."""
-        return self.encoder.encode(self.tokens(sentences, threads))
+    def filled(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
+        return self.tokens(sentences, threads)
 
     def to_json(self) -> dict[str, Any]:
         taggers = [tagger.to_json() for tagger in self.taggers]

@@ -1,0 +1,184 @@
+"""The names of features, `form[-1] form[0] = "of London"`, for people who read why a model says what it says.
+
+Features are codes. What they stand for is computed anew from a sentence, so tagging handles no names.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, product
+from typing import NamedTuple
+
+import numpy as np
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.columns import (
+    CAPITAL,
+    CHANGES,
+    CLUSTER_COLUMNS,
+    DIGIT,
+    HAN,
+    HIRAGANA,
+    KATAKANA,
+    LETTER,
+    LIST_COLUMNS,
+    OTHER,
+    PUNCTUATION,
+    FormColumns,
+    shape_class,
+)
+from tagweave.features.encoder import Encoder, TemplateEncoder
+from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS
+from tagweave.features.templates import Term
+
+_CLASSES = {
+    **{DIGIT: "digit", LETTER: "letter", PUNCTUATION: "punctuation", HAN: "Han", HIRAGANA: "hiragana"},
+    **{KATAKANA: "katakana", OTHER: "other", 99: "mixed"},
+}
+_DATE_CLASSES = {1: "number", 2: "date", 3: "letter", 4: "other", 99: "mixed"}
+_SHAPES = {CAPITAL: "X", LETTER: "x", DIGIT: "0", HAN: "Han", HIRAGANA: "hiragana", KATAKANA: "katakana", OTHER: "other"}
+
+
+class NamedFeature(NamedTuple):
+    """A feature that a token has and the model knows."""
+
+    name: str
+    feature: int
+    position: int  # which of the tokens that see it the token is, from the last one to the right of it
+    value: float
+
+
+class FeatureNames:
+    """The features of a sentence, the `number`-th of a text, by their names.
+
+    Attributes:
+        sentence: its tokens, with the columns that templates look at.
+        encoded: its features.
+    """
+
+    def __init__(self, encoder: Encoder, text: Sequence[Sentence], number: int = 0) -> None:
+        self._encoder, seen = encoder.plain(text)
+        self.sentence = seen[number]
+        self.encoded = self._encoder.encode([self.sentence])
+        self._known: dict[int, list[NamedFeature]] = {}
+        if isinstance(self._encoder, TemplateEncoder):
+            self._values = ColumnValues(self.sentence, self._encoder)
+
+    def at(self, token: int) -> list[NamedFeature]:
+        """Return the features of a token."""
+        if token not in self._known:
+            self._known[token] = [*self._of_type(token), *self._of_grams(token)]
+        return self._known[token]
+
+    def _of_type(self, token: int) -> Iterator[NamedFeature]:
+        """Yield the features of the token's own form, or its attributes."""
+        encoded = self.encoded
+        own = slice(*encoded.type_ptr[encoded.word_types[token] :][:2].tolist())
+        features = encoded.type_features[own].tolist()
+        values = encoded.type_values[own].tolist() if len(encoded.type_values) else [1.0] * len(features)
+        if isinstance(self._encoder, AttributeEncoder):
+            names = [self._encoder.names[feature] for feature in features]
+        else:
+            inside = list(self._inside(token))
+            vector = [f'vector = "{self.sentence.forms[token]}"'] * (len(features) - len(inside))
+            names = [*vector, *inside]  # as `encoder.with_vectors` orders them
+        for name, feature, value in zip(names, features, values, strict=True):
+            if feature >= 0:
+                yield NamedFeature(name, feature, 0, value)
+
+    def _inside(self, token: int) -> Iterator[str]:
+        """Yield the names of templates over the token's own form that have a value."""
+        assert isinstance(self._encoder, TemplateEncoder)  # noqa: S101 - attributes have no templates
+        for template in self._encoder.templates.inside:
+            values = [self._values.of_form(term.column, token) for term in template.terms]
+            yield from (_named(template.terms, texts) for texts in product(*values))
+
+    def _of_grams(self, token: int) -> Iterator[NamedFeature]:
+        """Yield the features that several tokens see."""
+        encoded = self.encoded
+        if not isinstance(self._encoder, TemplateEncoder):
+            return
+        for k, family in enumerate(self._encoder.reach.families):
+            for offset in range(family.low, family.high + 1):
+                if (feature := int(encoded.grams[encoded.lead + token + offset, k])) >= 0:
+                    terms = [Term(term.column, term.offset + offset, term.reach) for term in family.terms]
+                    name = _named(terms, [self._values.of_term(term, token) for term in terms])
+                    yield NamedFeature(name, feature, family.high - offset, 1.0)
+
+
+def _named(terms: Sequence[Term], values: Sequence[str]) -> str:
+    return f'{" ".join(map(str, terms))} = "{" ".join(values)}"'
+
+
+class ColumnValues:
+    """The values of columns at the tokens of a sentence, as text."""
+
+    def __init__(self, sentence: Sentence, encoder: TemplateEncoder) -> None:
+        self._sentence, self._encoder = sentence, encoder
+        self._columns = FormColumns(sentence.forms, encoder.lookups.bits)
+        self._phrases: dict[str, list[str]] = {}  # what a gazetteer or a lexicon says of each token
+
+    def of_term(self, term: Term, token: int) -> str:
+        """Return the value of a term as a token sees it."""
+        value = self._at(term.column, token + term.offset)
+        if not term.reach:
+            return value
+        return "yes" if value == self._at(term.column, token + term.offset + term.reach) else "no"
+
+    def _at(self, column: str, at: int) -> str:
+        if at < 0:
+            return f"(start{at + 1 or ''})"
+        if at >= len(self._sentence):
+            return f"(end+{at - len(self._sentence)})".replace("+0", "")
+        if column.startswith("user:"):
+            return self._sentence.columns[column.removeprefix("user:")][at]
+        if column == "final":
+            return self._sentence.forms[-1]
+        if column in (*GAZETTEER_COLUMNS, *LEXICON_COLUMNS):
+            if column not in self._phrases:
+                self._phrases[column] = self._looked_up(column)
+            return self._phrases[column][at]
+        return "".join(self.of_form(column, at))
+
+    def _looked_up(self, column: str) -> list[str]:
+        """Return what a gazetteer or a lexicon says of each token."""
+        if column in GAZETTEER_COLUMNS:
+            texts = self._encoder.gazetteer.texts(column)
+            return [texts[number] for number in self._encoder.gazetteer.numbers([self._sentence], column)]
+        lengths = self._encoder.lexicon.lengths(self._columns.points, np.array([0, len(self._sentence)]))
+        return [str(length) for length in lengths[LEXICON_COLUMNS.index(column)]]
+
+    def of_form(self, column: str, at: int) -> list[str]:
+        """Return the values of a column that depends on the form alone; none where it is absent."""
+        form = self._sentence.forms[at]
+        if column in LIST_COLUMNS:
+            ptr, _ = self._columns.listed(column)
+            inner = form[1:-1] if column == "inner" else [one for one, two in zip(form, form[1:], strict=False) if one == two]
+            return list(inner)[: ptr[at + 1] - ptr[at]]
+        if not (code := int(self._columns.scalar(column)[at])):
+            return []
+        if column in CLUSTER_COLUMNS:
+            return [self._encoder.lookups.bits(form)[: CLUSTER_COLUMNS[column]]]
+        return [value_text(column, form, code)]
+
+
+def value_text(column: str, form: str, code: int) -> str:
+    """Return the value of a column of forms: forms with one text have one code."""
+    if column in CHANGES:
+        return CHANGES[column](form)
+    kind, _, length = column.partition("_")
+    if kind in ("prefix", "suffix"):
+        return form[: int(length)] if kind == "prefix" else form[-int(length) :]
+    texts: dict[str, Callable[[], str]] = {
+        **dict.fromkeys(("form", "single", "final"), lambda: form),
+        "first": lambda: form[0],
+        "last": lambda: form[-1],
+        "length": lambda: str(code) if code < 10 else "10+",
+        "shape": lambda: "".join(_SHAPES.get(number, chr(number)) for number, _ in groupby(map(shape_class, form))),
+        "category": lambda: "".join(name for name, _ in groupby(map(unicodedata.category, form))),
+        **dict.fromkeys(("script", "type"), lambda: _CLASSES[code]),
+        "date_class": lambda: _DATE_CLASSES[code],
+    }
+    return texts.get(column, lambda: "yes")()
