@@ -29,6 +29,7 @@ GROUPS = {
         "distill": "train",
         "tag": "use",
         "complete": "use",
+        "why": "why",
         "info": "evaluate",
         "demo": "demo",
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.options import described
 from tagweave.training.fit.chain_problem import scorer
+
+if TYPE_CHECKING:
+    from tagweave.explanation.weights import WeightTables
 
 
 @described
@@ -213,6 +216,26 @@ class ChainCRF(CRFParameters):
         """The nonzero weights by (label, next label)."""
         model = self._fitted()
         return None if model is None else transition_weights(model)
+
+    def explain_weights(self, top: int = 20) -> WeightTables:
+        """What was learned, as eli5 shows it for sklearn-crfsuite: `print` it, or show it in a notebook.
+
+        Args:
+            top: how many features of each label are shown: those whose weights are furthest from 0.
+
+        Returns:
+            the strongest features of every label, and the transitions.
+
+        Raises:
+            NotFittedError: before `fit`.
+            ValueError: `top` below 1.
+        """
+        from tagweave.explanation.weights import WeightTables  # tables take a while to import
+
+        if top < 1:
+            raise ValueError(f"found top={top}, expected at least 1")
+        model = self.model_
+        return WeightTables.of(model.space.names, state_weights(model), transition_weights(model), top)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_prepared"}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Arc, Candidates
     from tagweave.evaluation.report import Scores
 
-COLUMNS = ("kind", "system", "line", "first", "last", "gold", "found", "sentence")
+COLUMNS = ("kind", "system", "line", "first", "last", "gold", "found", "sentence", "why")
 _SHOWN = 100  # mistakes of a kind on a page
 _KINDS = 50  # kinds with examples on a page
 
@@ -41,6 +41,7 @@ class Mistake(NamedTuple):
     stop: int
     gold: str
     found: str
+    why: str = ""  # what speaks most for and against the system's answer, if it is a tagger
 
 
 def mistakes(gold: Corpus, system: Corpus, scores: Scores) -> list[Mistake]:
@@ -178,7 +179,17 @@ def table(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> Iterator[str]:
             line = sentence.location.line or mistake.sentence + 1
             forms, start, stop = sentence.forms, mistake.start, mistake.stop
             text = " ".join([*forms[:start], "[", *forms[start:stop], "]", *forms[stop:]])
-            row = (mistake.kind, name, line, mistake.start + 1, mistake.stop, mistake.gold, mistake.found, text)
+            row = (
+                mistake.kind,
+                name,
+                line,
+                mistake.start + 1,
+                mistake.stop,
+                mistake.gold,
+                mistake.found,
+                text,
+                mistake.why,
+            )
             yield tab_separated(row)
 
 
@@ -208,11 +219,13 @@ def content(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> str:
 
 
 def _rows(gold: Corpus, chosen: list[Mistake]) -> Iterator[str]:
-    yield element("tr", *(element("th", title, scope="col") for title in ("line", "gold", "system", "sentence")))
+    titles = ("line", "gold", "system", "sentence", *(["why"] if any(mistake.why for mistake in chosen) else []))
+    yield element("tr", *(element("th", title, scope="col") for title in titles))
     between = " " if gold.unit == "word" else ""
     for mistake in chosen:
         sentence = gold[mistake.sentence]
         forms, start, stop = sentence.forms, mistake.start, mistake.stop
         text = in_context(map(between.join, (forms[:start], forms[start:stop], forms[stop:])), between)
         line = str(sentence.location.line or mistake.sentence + 1)
-        yield element("tr", *(element("td", cell) for cell in (line, mistake.gold, mistake.found, text)))
+        cells = (line, mistake.gold, mistake.found, text, mistake.why)
+        yield element("tr", *(element("td", cell) for cell in cells[: len(titles)]))

@@ -47,10 +47,17 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """Contributions, which sum to the difference of two scores, and the same sum by view of the labels."""
+    """The difference of two scores.
+
+    Attributes:
+        contributions: what sums to it, the highest first.
+        by_guideline: the same sum for each view of the labels, if a model has several.
+        tokens: where the answers differ.
+    """
 
     contributions: tuple[Contribution, ...]
-    by_view: dict[str, float]
+    by_guideline: dict[str, float]
+    tokens: tuple[int, ...]
 
     @property
     def score(self) -> float:
@@ -121,7 +128,8 @@ class Contrast:
             places[name, token] = (feature, position) if is_one else (-1, 0)
         contributions = (Contribution(*key, score, *places[key]) for key, score in sums.items())
         ordered = sorted(contributions, key=lambda contribution: -contribution.score)
-        return Difference(tuple(ordered), by_view if len(by_view) >= _VIEWS else {})
+        tokens = tuple(np.flatnonzero(one != two).tolist())
+        return Difference(tuple(ordered), by_view if len(by_view) >= _VIEWS else {}, tokens)
 
     def _of_features(
         self, view: View, layout: Layout, weights: Floats, one: Labels, two: Labels

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
+from rich.text import Text
+
 from tagweave.corpus.characters import printable
-from tagweave.display.markup import Html, element, in_context, joined, picture
-from tagweave.evaluation.tables import Printed, add_row, titled_table
+from tagweave.corpus.files import written
+from tagweave.display.markup import Html, element, in_context, joined, page, picture
+from tagweave.evaluation.tables import Printed, add_row
+from tagweave.version import __version__
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
     from tagweave.explanation.contrast import Contribution, Difference
     from tagweave.explanation.training_text import Example
 
@@ -55,7 +57,7 @@ class Explanation:
 
     def named(self, contribution: Contribution) -> str:
         """Return the name of a contribution, after its token where the answers differ in several."""
-        is_one = len({one.token for one in self.difference.contributions}) == 1
+        is_one = len(self.difference.tokens) == 1
         return contribution.name if is_one else f"{self.forms[contribution.token]}: {contribution.name}"
 
     def rows(self, most: int = _FOR, least: int = _AGAINST) -> Iterator[tuple[float, str]]:
@@ -70,7 +72,7 @@ class Explanation:
 
     def notes(self) -> Iterator[tuple[str, str]]:
         """Yield lines on views, occlusion and training sentences, each with what it is about."""
-        for guideline, score in self.difference.by_view.items():
+        for guideline, score in self.difference.by_guideline.items():
             yield "guideline", f"{guideline} {score:+.2f}"
         for token, score in self.occlusions[:_OCCLUDED]:
             yield "the network without", f"{self.forms[token]} {-score:+.2f}"
@@ -95,7 +97,7 @@ class Explanation:
             "contributions": [
                 {"name": one.name, "token": one.token, "score": one.score} for one in self.difference.contributions
             ],
-            "by_guideline": self.difference.by_view,
+            "by_guideline": self.difference.by_guideline,
             "occlusion": [{"token": token, "score": score} for token, score in self.occlusions],
             "training": [vars(example) for example in self.examples],
         }
@@ -132,10 +134,11 @@ class Explanations(Printed):
         return iter(self.explanations)
 
     def content(self) -> Iterator[Text | Table]:
-        from rich.text import Text
-
         for explanation in self:
-            table = titled_table(explanation.title, ("score", "feature"), {0})
+            yield Text(printable(explanation.title))
+            table = Table()
+            table.add_column("score", justify="right")
+            table.add_column("feature")
             for score, name in explanation.rows():
                 add_row(table, f"{score:+.2f}", name)
             yield table
@@ -152,3 +155,8 @@ class Explanations(Printed):
 
     def _repr_html_(self) -> str:
         return picture(self.html())
+
+    def write(self, path: str) -> None:
+        """Write a page of its own. Raises OSError."""
+        with written(path) as stream:
+            stream.write(page("Why", self.html(), __version__))

@@ -93,5 +93,3 @@ class TrainingText:
         place = f"{path or self._path or 'sentence'}:{line or number + 1}"
         label = "|".join(candidates) if candidates else "?"
         return Example(place, " ".join(before), forms[at], " ".join(after), label)
-
-

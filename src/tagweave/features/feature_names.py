@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, product
+from itertools import groupby, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,22 +23,35 @@ from tagweave.features.columns import (
     HIRAGANA,
     KATAKANA,
     LETTER,
-    LIST_COLUMNS,
     OTHER,
     PUNCTUATION,
     FormColumns,
     shape_class,
 )
 from tagweave.features.encoder import Encoder, TemplateEncoder
-from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS
+from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS, Lookups
 from tagweave.features.templates import Term
 
 _CLASSES = {
-    **{DIGIT: "digit", LETTER: "letter", PUNCTUATION: "punctuation", HAN: "Han", HIRAGANA: "hiragana"},
-    **{KATAKANA: "katakana", OTHER: "other", 99: "mixed"},
+    DIGIT: "digit",
+    LETTER: "letter",
+    PUNCTUATION: "punctuation",
+    HAN: "Han",
+    HIRAGANA: "hiragana",
+    KATAKANA: "katakana",
+    OTHER: "other",
+    99: "mixed",
 }
 _DATE_CLASSES = {1: "number", 2: "date", 3: "letter", 4: "other", 99: "mixed"}
-_SHAPES = {CAPITAL: "X", LETTER: "x", DIGIT: "0", HAN: "Han", HIRAGANA: "hiragana", KATAKANA: "katakana", OTHER: "other"}
+_SHAPES = {
+    CAPITAL: "X",
+    LETTER: "x",
+    DIGIT: "0",
+    HAN: "Han",
+    HIRAGANA: "hiragana",
+    KATAKANA: "katakana",
+    OTHER: "other",
+}
 
 
 class NamedFeature(NamedTuple):
@@ -112,12 +125,40 @@ def _named(terms: Sequence[Term], values: Sequence[str]) -> str:
     return f'{" ".join(map(str, terms))} = "{" ".join(values)}"'
 
 
-class ColumnValues:
-    """The values of columns at the tokens of a sentence, as text."""
+class FormValues:
+    """The values of columns that depend on forms alone, as text."""
+
+    def __init__(self, forms: Sequence[str], lookups: Lookups) -> None:
+        self._forms, self._bits = forms, lookups.bits
+        self._columns = FormColumns(forms, lookups.bits)
+
+    def of_form(self, column: str, at: int) -> list[str]:
+        """Return the values of a column at a form: one, several of a list column, none where it is absent."""
+        form = self._forms[at]
+        if column == "inner":
+            return list(form[1:-1])
+        if column == "repeat":
+            return [one for one, two in pairwise(form) if one == two]
+        if not (code := int(self._columns.scalar(column)[at])):
+            return []
+        if column in CLUSTER_COLUMNS:
+            return [self._bits(form)[: CLUSTER_COLUMNS[column]]]
+        return [value_text(column, form, code)]
+
+
+def outside(at: int, length: int) -> str:
+    """Return what stands for a token beyond a sentence, "" for one inside it."""
+    if at < 0:
+        return f"(start{at + 1 or ''})"
+    return "" if at < length else f"(end{f'+{at - length}' if at > length else ''})"
+
+
+class ColumnValues(FormValues):
+    """The values of all columns at the tokens of a sentence, as text."""
 
     def __init__(self, sentence: Sentence, encoder: TemplateEncoder) -> None:
+        super().__init__(sentence.forms, encoder.lookups)
         self._sentence, self._encoder = sentence, encoder
-        self._columns = FormColumns(sentence.forms, encoder.lookups.bits)
         self._phrases: dict[str, list[str]] = {}  # what a gazetteer or a lexicon says of each token
 
     def of_term(self, term: Term, token: int) -> str:
@@ -128,10 +169,8 @@ class ColumnValues:
         return "yes" if value == self._at(term.column, token + term.offset + term.reach) else "no"
 
     def _at(self, column: str, at: int) -> str:
-        if at < 0:
-            return f"(start{at + 1 or ''})"
-        if at >= len(self._sentence):
-            return f"(end+{at - len(self._sentence)})".replace("+0", "")
+        if text := outside(at, len(self._sentence)):
+            return text
         if column.startswith("user:"):
             return self._sentence.columns[column.removeprefix("user:")][at]
         if column == "final":
@@ -149,19 +188,6 @@ class ColumnValues:
             return [texts[number] for number in self._encoder.gazetteer.numbers([self._sentence], column)]
         lengths = self._encoder.lexicon.lengths(self._columns.points, np.array([0, len(self._sentence)]))
         return [str(length) for length in lengths[LEXICON_COLUMNS.index(column)]]
-
-    def of_form(self, column: str, at: int) -> list[str]:
-        """Return the values of a column that depends on the form alone; none where it is absent."""
-        form = self._sentence.forms[at]
-        if column in LIST_COLUMNS:
-            ptr, _ = self._columns.listed(column)
-            inner = form[1:-1] if column == "inner" else [one for one, two in zip(form, form[1:], strict=False) if one == two]
-            return list(inner)[: ptr[at + 1] - ptr[at]]
-        if not (code := int(self._columns.scalar(column)[at])):
-            return []
-        if column in CLUSTER_COLUMNS:
-            return [self._encoder.lookups.bits(form)[: CLUSTER_COLUMNS[column]]]
-        return [value_text(column, form, code)]
 
 
 def value_text(column: str, form: str, code: int) -> str:

@@ -12,12 +12,13 @@ from tagweave.corpus.files import written
 from tagweave.corpus.sentence import kind_of
 from tagweave.display.markup import page
 from tagweave.errors import StreamError
-from tagweave.evaluation.mistakes import content, mistakes, table
+from tagweave.evaluation.mistakes import Mistake, content, mistakes, table
 from tagweave.evaluation.report import LayerReports, Report, copies, evaluate_layers, layers_of, systems_with_layer
 from tagweave.evaluation.report import evaluate as evaluate_layer
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.options import check_names
 from tagweave.streams import say
+from tagweave.structures import CHAIN
 from tagweave.version import __version__
 
 
@@ -77,7 +78,7 @@ def evaluate(
         )
     report = (evaluate_layers if has_several else evaluate_layer)(gold, outputs, **options)
     if errors is not None:
-        _write_mistakes(fspath(errors), gold, outputs, report)
+        _write_mistakes(fspath(errors), gold, outputs, report, models)
     if isinstance(report, LayerReports) or not models:
         return report
     from tagweave.evaluation.calibration import calibrations  # files without models need none
@@ -86,8 +87,14 @@ def evaluate(
     return replace(report, calibrations={name: kinds for name, kinds in by_model.items() if kinds})
 
 
-def _write_mistakes(path: str, gold: Corpus, outputs: Mapping[str, Corpus], report: Report | LayerReports) -> None:
-    """Write the mistakes of every system, of several layers one after the other."""
+def _write_mistakes(
+    path: str,
+    gold: Corpus,
+    outputs: Mapping[str, Corpus],
+    report: Report | LayerReports,
+    models: Mapping[str, LabellingModel],
+) -> None:
+    """Write the mistakes of every system, of several layers one after the other; explain those of taggers."""
     by_layer = report.reports if isinstance(report, LayerReports) else {"": report}
     by_system = {}
     for layer, layer_report in by_layer.items():
@@ -96,12 +103,32 @@ def _write_mistakes(path: str, gold: Corpus, outputs: Mapping[str, Corpus], repo
         for name, scores in layer_report.systems.items():
             title = f"{name}, layer {layer}" if layer else name
             by_system[title] = mistakes(gold_of_layer, systems.get(name, outputs[name]), scores)
+            if name in models:
+                by_system[title] = _explained(by_system[title], gold_of_layer, models[name].trained)
     with written(path) as stream:
         if path.lower().endswith((".html", ".htm")):
             title = f"Mistakes against {gold.path}" if gold.path else "Mistakes"
             stream.write(page(title, content(gold, by_system), __version__))
         else:
             stream.writelines(table(gold, by_system))
+
+
+def _explained(wrong: list[Mistake], gold: Corpus, model: Any) -> list[Mistake]:
+    """Return the mistakes with the reasons for them, if the model is a tagger of words."""
+    if model.kind != CHAIN or model.of_characters or gold.unit != "word":
+        return wrong
+    from tagweave.explanation.labels import LabelExplainer  # scores need no explanation
+
+    names = model.space.guidelines
+    guideline = gold.guideline if gold.guideline in names else names[0]
+    bare = [replace(sentence, layers={}, rejected={}) for sentence in gold]
+    explainer = LabelExplainer(model, guideline, bare)
+    explained = []
+    for mistake in wrong:
+        layer = gold[mistake.sentence].layers[gold.guideline][mistake.start : mistake.stop]
+        reason = explainer.against(mistake.sentence, mistake.start, layer)
+        explained.append(mistake._replace(why=reason.short() if reason else ""))
+    return explained
 
 
 def _with_layer_of(gold: Corpus, models: Mapping[str, LabellingModel]) -> Corpus:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tagweave.explanation.explanation import Explanations
+    from tagweave.front.corpora import Given
     from tagweave.front.options import ConvertOptions, LabelOptions
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
@@ -249,6 +251,19 @@ class LabelModel(Model):
         self.trained = corrected(self.chain, corpus[0], corpus.guideline)
         for name in ("_tagger", "_tables"):
             self.__dict__.pop(name, None)  # they have the weights of before
+
+    def why(
+        self, tokens: str | Sequence[str] | Sentence, token: int | None = None, corpus: Given | None = None
+    ) -> Explanations:
+        from tagweave.explanation.labels import LabelExplainer  # labelling needs no tables
+        from tagweave.explanation.training_text import TrainingText
+
+        training = None
+        if corpus is not None:
+            known = corpus_of(corpus)
+            training = TrainingText(self.chain.encoder, self._in_tokens(known), self.layer_in(known))
+        text = self._tagger.tokens([self._sentence(tokens).with_layers_of(())])
+        return LabelExplainer(self.chain, self._tagger.guideline, text, training).explain(0, token)
 
     def layer_in(self, corpus: Corpus) -> str | None:
         trained = self.chain.layers(self._tagger.guideline)

@@ -23,6 +23,7 @@ from tagweave.streams.labelling import check_guideline
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.evaluation.report import LayerReports, Report
+    from tagweave.explanation.explanation import Explanations
     from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
     from tagweave.streams.conversion import Conversion, ReviewList
@@ -136,6 +137,24 @@ class Model(ABC):
 
         Raises:
             CorpusError: a label that the model does not know, or evidence that nothing satisfies.
+        """
+
+    @abstractmethod
+    def why(self, tokens: Any, token: int | None = None, corpus: Given | None = None) -> Explanations:
+        """Explain what the model says of a sentence: what speaks for it, and what for the best other answer.
+
+        Scores are sums, so the contributions of features, transitions and a network add up to the difference of the
+        scores of both (`explanation.contrast`).
+
+        Args:
+            tokens: the sentence, as for `tag`.
+            token: the token to explain, from 0, or the span that it is in. By default all spans, or where there are
+                none the three tokens that the model is least sure of.
+            corpus: the training corpus, for the three sentences that share most of what speaks for the answer.
+
+        Raises:
+            ExplanationError: no such token, or a model without a choice.
+            TypeError: not one sentence.
         """
 
     @abstractmethod

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 from tagweave.conversion import convert_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import StreamError
 from tagweave.features.arc_templates import with_columns
 from tagweave.front.corpora import corpus_of
+from tagweave.front.label_model import cut_by, sentence_of
 from tagweave.front.model import Model
 from tagweave.front.options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.models.tree import TreePredictor
 from tagweave.streams.trees import fill_in_trees, parsed_file, tree_conversion
 
 if TYPE_CHECKING:
+    from tagweave.explanation.explanation import Explanations
+    from tagweave.front.corpora import Given
     from tagweave.streams.conversion import Conversion
     from tagweave.streams.inputs import Input
     from tagweave.streams.stream import Stage
@@ -48,6 +52,15 @@ class Parser(Model):
         bare = (replace(sentence, heads={}) for sentence in corpus)
         parsed = [replace(sentence, heads={layer: sentence.heads[guideline]}) for sentence in self._sentences(bare)]
         return corpus.with_sentences(parsed)
+
+    def why(self, tokens: Any, token: int | None = None, corpus: Given | None = None) -> Explanations:
+        """See `Model.why`; heads are explained, and training sentences are not looked for."""
+        from tagweave.explanation.heads import explain_heads  # parsing needs no tables
+
+        if corpus is not None:
+            raise StreamError(f"{self.name}: found a parser and `corpus`, expected a model of labels, or it without")
+        sentence = tokens if isinstance(tokens, Sentence) else sentence_of(tokens, cut_by(self.tokenization))
+        return explain_heads(self._parser(), with_columns(sentence, self.trained.inputs), token)
 
     def complete(self, corpus: Corpus) -> Corpus:
         corpus = corpus_of(corpus)
