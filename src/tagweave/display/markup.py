@@ -69,11 +69,6 @@ def heat(share: float) -> str:
     return f"rgba({_BLUE},{_STRONGEST * share:.3f})"
 
 
-def signed_heat(share: float) -> str:
-    """Return the tint of a number from -1 to 1: blue above 0, vermilion below."""
-    return heat(share) if share >= 0 else f"rgba(213,94,0,{-_STRONGEST * share:.3f})"
-
-
 LEAST = 0.005
 """The smallest number that is not written as 0."""
 

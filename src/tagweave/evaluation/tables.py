@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tagweave.corpus.characters import printable
+from tagweave.display.markup import Html, element, joined, picture
 
 _WIDE = 1000  # characters, wider than any table
 _BLANKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
@@ -43,8 +44,27 @@ def show(content: Iterable[Text | Table], console: Console | None = None) -> Non
         console.print(item)
 
 
+def tables_as_html(content: Iterable[Text | Table]) -> Html:
+    """Return tables and the lines between them as a part of a page."""
+    parts = []
+    for item in content:
+        if isinstance(item, Text):
+            parts.append(element("p", item.plain))
+            continue
+        columns = [[str(cell) for cell in column.cells] for column in item.columns]
+        head = element("tr", *(element("th", str(column.header), scope="col") for column in item.columns))
+        kinds = ["number" if column.justify == "right" else "" for column in item.columns]
+        rows = (
+            element("tr", *(element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)))
+            for row in zip(*columns, strict=True)
+        )
+        title = [element("caption", str(item.title))] if item.title else []
+        parts.append(element("table", *title, head, *rows))
+    return joined(parts)
+
+
 class Printed:
-    """A result that prints tables on a console."""
+    """A result that prints tables on a console, and shows them in a notebook."""
 
     __slots__ = ()
 
@@ -57,6 +77,9 @@ class Printed:
 
     def __str__(self) -> str:
         return tables_as_text(self.render)
+
+    def _repr_html_(self) -> str:
+        return picture(tables_as_html(self.content()))
 
 
 def titled_table(title: str, columns: Sequence[str], numbers: Container[int]) -> Table:

@@ -3,22 +3,22 @@
     score(y) - score(y') = sum over tokens, features and views of value * (w[feature, y_t] - w[feature, y'_t])
                          + the same of transitions, first and last labels, and of a network
 
-Scores are sums, so the contributions are exact, and add up to the difference. The other sequence is the best one
-without what is to be explained: decoding under evidence that excludes it.
+Scores are sums, so the contributions are exact. The other sequence is the best one without what is to be explained:
+decoding under evidence that excludes it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.errors import TagweaveError
+from tagweave.explanation.explanation import Contribution, ExplanationError
 from tagweave.features.encoded import Encoded
 from tagweave.features.feature_names import FeatureNames, NamedFeature
 from tagweave.labels.space import View
@@ -28,40 +28,6 @@ from tagweave.models.linear_scorer import ChainParameters, Layout
 from tagweave.models.scorer import Floats
 
 Labels = NDArray[np.int32]
-_VIEWS = 2  # of a model of several guidelines, at least
-
-
-class ExplanationError(TagweaveError):
-    """Something that cannot be explained."""
-
-
-class Contribution(NamedTuple):
-    """What speaks for one label sequence at a token, and how much it adds to the difference of the scores."""
-
-    name: str
-    token: int
-    score: float
-    feature: int = -1  # its number and position (`NamedFeature`), of a feature that is not the number of a vector
-    position: int = 0
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The difference of two scores.
-
-    Attributes:
-        contributions: what sums to it, the highest first.
-        by_guideline: the same sum for each view of the labels, if a model has several.
-        tokens: where the answers differ.
-    """
-
-    contributions: tuple[Contribution, ...]
-    by_guideline: dict[str, float]
-    tokens: tuple[int, ...]
-
-    @property
-    def score(self) -> float:
-        return sum(contribution.score for contribution in self.contributions)
 
 
 class Contrast:
@@ -71,36 +37,28 @@ class Contrast:
         self.model, self.names, self.encoded = model, names, names.encoded
         parameters: Any = model.parameters
         self._linear: ChainParameters = parameters.linear if parameters.has_network else model.linear
-        self._weights = self._linear.split(model.weights[: self._linear.size])
+        self._vector = model.weights[: self._linear.size]
 
     @cached_property
     def best(self) -> Labels:
         return self.model.best(self.encoded)
 
-    def runner_up(self, view: View, start: int, stop: int, is_span: bool = False) -> Labels:
+    def runner_up(self, view: View, start: int, stop: int, is_span: bool) -> Labels:
         """Return the best labels among those that differ from the best ones, under a view, in tokens start .. stop - 1.
 
-        With `is_span`, also among those that go on with the span. Each way to differ is an own copy of the sentence,
-        whose evidence excludes labels of one token.
-
-        Raises:
-            ExplanationError: the model has no other labels for them.
+        With `is_span`, also among those that go on with the span. Each way to differ is a copy of the sentence, whose
+        evidence excludes labels of one token. Raises ExplanationError if there is none.
         """
         tags = view.projection
         allowed = [(token, tags != tags[self.best[token]]) for token in range(start, stop)]
         if is_span and stop < len(self.best):
-            joins = SpanRules(view.names).joins[tags[self.best[stop - 1]]]
-            allowed.append((stop, joins[tags]))
-        masks = np.ones((1 + len(allowed), len(tags)), np.uint8)
+            allowed.append((stop, SpanRules(view.names).joins[tags[self.best[stop - 1]]][tags]))
+        allowed = [(token, labels) for token, labels in allowed if labels.any()]
         sets = np.zeros((len(allowed), len(self.best)), np.int32)
-        for number, (token, labels) in enumerate(allowed):
-            masks[1 + number] = labels
-            sets[number, token] = 1 + number
-        possible = masks[1:].any(axis=1)
-        copies = self._copies(int(possible.sum())).with_evidence(sets[possible].reshape(-1))
-        answers = self.model.best(copies, masks)
-        is_answer = answers.reshape(-1, len(self.best)).min(axis=1) >= 0
-        answers = answers.reshape(-1, len(self.best))[is_answer]
+        sets[np.arange(len(allowed)), [token for token, _ in allowed]] = 1 + np.arange(len(allowed))
+        masks = np.array([np.ones(len(tags)), *(labels for _, labels in allowed)], np.uint8)
+        answers = self.model.best(self._copies(len(allowed)).with_evidence(sets.reshape(-1)), masks)
+        answers = answers.reshape(sets.shape)[(answers.reshape(sets.shape) >= 0).all(axis=1)]
         if not len(answers):
             raise ExplanationError(f"found one label alone for {self.names.sentence.forms[start]!r}, expected a choice")
         scores = self.model.sequence_scores(self._copies(len(answers)), answers.reshape(-1))
@@ -110,51 +68,45 @@ class Contrast:
     def _copies(self, count: int) -> Encoded:
         return self.encoded.take(np.zeros(count, np.int64))
 
-    def difference(self, one: Labels, two: Labels) -> Difference:
-        """Return what makes the score of one sequence higher, or lower, than that of another."""
-        parts = list(self._of_network(one, two))
-        by_view = {}
-        for (view, layout), weights in zip(self._linear.weighted, self._weights, strict=True):
+    def difference(self, one: Labels, two: Labels) -> tuple[list[Contribution], dict[str, float]]:
+        """Return what makes the score of one sequence higher than that of another, the most first, and sums by view."""
+        parts, by_view = list(self._of_network(one, two)), {}
+        for (view, layout), weights in zip(self._linear.weighted, self._linear.split(self._vector), strict=True):
             pair = view.projection[one], view.projection[two]
-            of_view = [*self._of_features(view, layout, weights.emission, *pair)]
+            of_view = list(self._of_features(view, layout, weights.emission, *pair))
             of_view += self._of_transitions(view, weights, *pair)
-            by_view[view.guideline] = float(sum(part.score for part in of_view))
+            by_view[view.guideline] = sum(part.score for part in of_view)
             parts += of_view
-        sums: defaultdict[tuple[str, int], float] = defaultdict(float)  # over views, and the numbers of a vector
-        places: dict[tuple[str, int], tuple[int, int]] = {}
-        for name, token, score, feature, position in parts:
-            sums[name, token] += score
-            is_one = places.setdefault((name, token), (feature, position)) == (feature, position)
-            places[name, token] = (feature, position) if is_one else (-1, 0)
-        contributions = (Contribution(*key, score, *places[key]) for key, score in sums.items())
-        ordered = sorted(contributions, key=lambda contribution: -contribution.score)
-        tokens = tuple(np.flatnonzero(one != two).tolist())
-        return Difference(tuple(ordered), by_view if len(by_view) >= _VIEWS else {}, tokens)
+        groups: defaultdict[tuple[str, int], list[Contribution]] = defaultdict(list)  # of views, of a vector's numbers
+        for part in parts:
+            groups[part.name, part.token].append(part)
+        summed = [replace(group[0], score=sum(part.score for part in group)) for group in groups.values()]
+        return sorted(summed, key=lambda part: -part.score), by_view if len(by_view) > 1 else {}
 
     def _of_features(
         self, view: View, layout: Layout, weights: Floats, one: Labels, two: Labels
     ) -> Iterator[Contribution]:
-        tags = len(view.names)
         for token in np.flatnonzero(one != two).tolist():
             for named in self.names.at(token):
-                pair = [_weight(layout, weights, tags, named, int(labels[token])) for labels in (one, two)]
-                yield Contribution(named.name, token, named.value * (pair[0] - pair[1]), named.feature, named.position)
+                here, there = (_weight(layout, weights, view, named, int(labels[token])) for labels in (one, two))
+                yield Contribution(named.name, token, named.value * (here - there), named.feature, named.position)
 
     def _of_transitions(self, view: View, weights: Any, one: Labels, two: Labels) -> Iterator[Contribution]:
         """Yield the contributions of pairs of labels, of the first label and of the last."""
-        names, last = view.names, len(one) - 1
-        for token in range(len(one) if self._linear.transitions else 0):
-            pairs = [(int(labels[token - 1]), int(labels[token])) for labels in (one, two)]
-            if token and pairs[0] != pairs[1]:
-                score = float(weights.transition[pairs[0]]) - float(weights.transition[pairs[1]])
-                texts = [f"{names[before]} {names[label]}" for before, label in pairs]
-                yield Contribution(f"transition {texts[0]}, not {texts[1]}", token, score)
-        for what, token in (("first", 0), ("last", last)) if self._linear.edges else ():
-            labels = int(one[token]), int(two[token])
-            if labels[0] != labels[1]:
-                edge = weights.start if what == "first" else weights.end
-                name = f"{what} label {names[labels[0]]}, not {names[labels[1]]}"
-                yield Contribution(name, token, float(edge[labels[0]]) - float(edge[labels[1]]))
+
+        def of(what: str, token: int, table: Floats, *tokens: int) -> Iterator[Contribution]:
+            here, there = (tuple(labels[list(tokens)].tolist()) for labels in (one, two))
+            if here != there:
+                texts = (" ".join(view.names[tag] for tag in tags) for tags in (here, there))
+                yield Contribution(f"{what} {', not '.join(texts)}", token, float(table[here]) - float(table[there]))
+
+        last = len(one) - 1
+        for token in range(1, len(one)) if self._linear.transitions else ():
+            changed = token if one[token] != two[token] else token - 1
+            yield from of("transition", changed, weights.transition, token - 1, token)
+        if self._linear.edges:
+            yield from of("first label", 0, weights.start, 0)
+            yield from of("last label", last, weights.end, last)
 
     def _of_network(self, one: Labels, two: Labels) -> Iterator[Contribution]:
         if self.model.parameters.has_network:
@@ -163,13 +115,10 @@ class Contrast:
                 yield Contribution("network", token, float(differences[token]))
 
     def _network_scores(self, encoded: Encoded, one: Labels, two: Labels) -> Floats:
-        """Return float64[S, L]: by copy of the sentence, how much more the network gives the labels of one sequence."""
-        scores, linear = (
-            scoring.scores(encoded, 0, len(encoded)).emission.astype(np.float64)
-            for scoring in (self.model.scoring, self._linear.scoring(self.model.weights[: self._linear.size]))
-        )
-        table = (scores - linear).reshape(len(encoded), len(one), -1)
-        tokens = np.arange(len(one))
+        """Return float64[S, L]: in each copy of the sentence, how much more the network gives the first labels."""
+        scorings = self.model.scoring, self._linear.scoring(self._vector)
+        total, linear = (scoring.scores(encoded, 0, len(encoded)).emission.astype(np.float64) for scoring in scorings)
+        table, tokens = (total - linear).reshape(len(encoded), len(one), -1), np.arange(len(one))
         differences: Floats = table[:, tokens, one] - table[:, tokens, two]
         return differences
 
@@ -178,13 +127,11 @@ class Contrast:
 
         In a copy of the sentence for each token, the network reads the piece for unknown words in its place.
         """
-        subwords = self.model.encoder.subwords
-        if not self.model.parameters.has_network or subwords is None:
+        if (subwords := self.model.encoder.subwords) is None:
             return []
-        encoded, length = self._copies(len(one) + 1), len(one)
-        hidden = len(encoded.type_ptr) - 1  # a word type more, without features
-        word_types = encoded.word_types.reshape(-1, length).copy()
-        word_types[np.arange(length), np.arange(length)] = hidden
+        encoded, tokens = self._copies(len(one) + 1), np.arange(len(one))
+        word_types = encoded.word_types.reshape(-1, len(one)).copy()
+        word_types[tokens, tokens] = len(encoded.type_ptr) - 1  # one more, without features
         pieces = np.append(encoded.pieces, np.int32(subwords.unknown))
         encoded = replace(
             encoded,
@@ -198,11 +145,10 @@ class Contrast:
         return sorted(changes, key=lambda change: -abs(change[1]))
 
 
-def _weight(layout: Layout, weights: Floats, tags: int, named: NamedFeature, tag: int) -> float:
+def _weight(layout: Layout, weights: Floats, view: View, named: NamedFeature, tag: int) -> float:
     """Return the weight of a feature with a tag; 0 if it has none."""
     first, last = int(layout.ptr[named.feature]), int(layout.ptr[named.feature + 1])
-    cell = named.position * tags + tag
+    cell = named.position * len(view.names) + tag
     if not len(layout.cell):
         return float(weights[first + cell])
-    at = np.flatnonzero(layout.cell[first:last] == cell)
-    return float(weights[first + int(at[0])]) if len(at) else 0.0
+    return float(weights[first:last][layout.cell[first:last] == cell].sum())

@@ -9,15 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.explanation.contrast import Contrast, ExplanationError, Labels
-from tagweave.explanation.explanation import Explanation, Explanations
+from tagweave.explanation.contrast import Contrast, Labels
+from tagweave.explanation.explanation import Explanation, ExplanationError, Explanations
 from tagweave.explanation.training_text import TrainingText
 from tagweave.features.feature_names import FeatureNames
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 
-_LEAST_SURE = 3  # tokens that are explained if nobody says which
+LEAST_SURE = 3
+"""Tokens that are explained if nobody says which."""
 
 
 class _Answer(NamedTuple):
@@ -27,7 +28,6 @@ class _Answer(NamedTuple):
     stop: int
     name: str
     probability: float | None
-    is_span: bool
 
 
 class LabelExplainer:
@@ -56,18 +56,14 @@ class LabelExplainer:
         Raises:
             ExplanationError: no such token, or a model of one label.
         """
-        contrast, length = self._contrast(number), len(self._text[number])
-        if token is not None and not 0 <= token < length:
-            raise ExplanationError(f"found a token beyond the sentence, expected one of its {length:,}")
-        answers = [span for span in self._spans(number) if token is None or span.start <= token < span.stop]
-        return Explanations(
-            tuple(
-                self._contrasted(
-                    contrast, answer, contrast.runner_up(self._view, answer.start, answer.stop, answer.is_span)
-                )
-                for answer in answers or self._tokens(contrast, token)
-            )
-        )
+        check_token(token, self._text[number])
+        contrast = self._contrast(number)
+        spans = [span for span in self._spans(number) if token is None or span.start <= token < span.stop]
+        explanations = []
+        for answer in spans or self._tokens(contrast, token):
+            other = contrast.runner_up(self._view, answer.start, answer.stop, bool(spans))
+            explanations.append(self._contrasted(contrast, answer, other))
+        return Explanations(tuple(explanations))
 
     def against(self, number: int, start: int, layer: Sequence[Candidates]) -> Explanation | None:
         """Explain why tokens of a sentence, from `start` on, have other labels than a layer says of them.
@@ -82,17 +78,17 @@ class LabelExplainer:
         other = self._model.best(contrast.encoded.with_evidence(evidence.sets), evidence.rows.masks)
         if other.min() < 0 or (other == contrast.best).all():
             return None
-        says = self._changed(sentence.forms, contrast.best, other)
-        return self._contrasted(contrast, _Answer(start, start + len(layer), says, None, False), other)
+        says = self._changed(sentence, contrast.best, other)
+        return self._contrasted(contrast, _Answer(start, start + len(layer), says, None), other)
 
     def _contrast(self, number: int) -> Contrast:
-        return Contrast(self._model, FeatureNames(self._model.encoder, self._text, number))
+        return Contrast(self._model, FeatureNames(self._model.encoder, self._text[number]))
 
     def _spans(self, number: int) -> list[_Answer]:
         if not codes_spans(self._view.names):
             return []
         [(_, spans)] = self._predictor.tag_spans([self._text[number]])
-        return [_Answer(start, stop, name, probability, True) for start, stop, name, probability in spans]
+        return [_Answer(*span) for span in spans]
 
     def _tokens(self, contrast: Contrast, token: int | None) -> list[_Answer]:
         """Return the answers at one token, or those that are least sure."""
@@ -100,25 +96,29 @@ class LabelExplainer:
         tags = self._view.projection
         best = tags[contrast.best]
         sure = (gamma * (tags[None, :] == best[:, None])).sum(axis=1)
-        chosen = sorted(np.argsort(sure, kind="stable")[:_LEAST_SURE].tolist()) if token is None else [token]
-        return [_Answer(at, at + 1, self._view.names[best[at]], float(sure[at]), False) for at in chosen]
+        chosen = sorted(np.argsort(sure, kind="stable")[:LEAST_SURE].tolist()) if token is None else [token]
+        return [_Answer(at, at + 1, self._view.names[best[at]], float(sure[at])) for at in chosen]
 
     def _contrasted(self, contrast: Contrast, answer: _Answer, other: Labels) -> Explanation:
-        difference = contrast.difference(contrast.best, other)
-        forms = contrast.names.sentence.forms
+        sentence, best = contrast.names.sentence, contrast.best
+        contributions, by_guideline = contrast.difference(best, other)
         return Explanation(
-            forms=forms,
-            start=answer.start,
-            stop=answer.stop,
-            answer=answer.name,
-            probability=answer.probability,
-            other=self._changed(forms, other, contrast.best),
-            difference=difference,
-            occlusions=contrast.occlusions(contrast.best, other),
-            examples=self._training.similar(difference.contributions) if self._training else (),
+            sentence.forms,
+            *answer,
+            self._changed(sentence, other, best),
+            contributions,
+            by_guideline,
+            contrast.occlusions(best, other),
+            self._training.similar(contributions) if self._training else (),
         )
 
-    def _changed(self, forms: Sequence[str], labels: Labels, others: Labels) -> str:
+    def _changed(self, sentence: Sentence, labels: Labels, others: Labels) -> str:
         """Return the tokens at which labels differ from others, with these labels."""
-        one, two = (self._view.projection[each] for each in (labels, others))
-        return " ".join(f"{forms[at]}/{self._view.names[one[at]]}" for at in np.flatnonzero(one != two).tolist())
+        one, two = self._view.projection[labels], self._view.projection[others]
+        return " ".join(f"{sentence.forms[at]}/{self._view.names[one[at]]}" for at in np.flatnonzero(one != two))
+
+
+def check_token(token: int | None, sentence: Sentence) -> None:
+    """Raise ExplanationError unless a sentence has a token, and the one that is asked for."""
+    if not len(sentence) or (token is not None and not 0 <= token < len(sentence)):
+        raise ExplanationError(f"found a token beyond the sentence, expected one of its {len(sentence):,}")

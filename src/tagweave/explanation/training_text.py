@@ -8,29 +8,17 @@ A sentence counts by its most similar token for each token that is explained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.explanation.contrast import Contribution
+from tagweave.explanation.explanation import Contribution, Example
 from tagweave.features.encoder import Encoder
 from tagweave.models.scorer import Floats
 
 _SENTENCES = 3
 _AROUND = 6  # tokens shown before and after the most similar one
-
-
-@dataclass(frozen=True)
-class Example:
-    """A training sentence: where it is, and its most similar token with its label between the tokens around it."""
-
-    place: str
-    before: str
-    token: str
-    after: str
-    label: str
 
 
 class TrainingText:
@@ -92,4 +80,4 @@ class TrainingText:
         path, line = sentence.location
         place = f"{path or self._path or 'sentence'}:{line or number + 1}"
         label = "|".join(candidates) if candidates else "?"
-        return Example(place, " ".join(before), forms[at], " ".join(after), label)
+        return Example(place, " ".join(before), forms[at], label, " ".join(after))

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from tagweave.display.markup import element, joined, picture, signed_heat
 from tagweave.evaluation.tables import Printed, add_row, titled_table
-
-_COLUMNS = ("weight", "feature")
 
 
 @dataclass(frozen=True)
 class WeightTables(Printed):
-    """Weights by label: `print` shows tables, a notebook the same in colours.
+    """Weights by label: `print` them, or show them in a notebook.
 
     Attributes:
         labels: the labels.
@@ -64,28 +61,7 @@ class WeightTables(Printed):
                 add_row(table, one, *(f"{self.transitions.get((one, other), 0.0):+.3f}" for other in self.labels))
             yield table
         for label in self.labels:
-            table = titled_table(label, _COLUMNS, {0})
+            table = titled_table(label, ("weight", "feature"), {0})
             for weight, name in self.rows(label):
                 add_row(table, weight, name)
             yield table
-
-    def _repr_html_(self) -> str:
-        most = max(map(abs, self.transitions.values()), default=0.0) or 1.0
-        head = element("tr", *(element("th", label, scope="col") for label in ("from, to", *self.labels)))
-        rows = [
-            element("tr", element("th", one, scope="row"), *(self._cell(one, other, most) for other in self.labels))
-            for one in self.labels
-        ]
-        parts = [element("table", head, *rows)] if self.transitions else []
-        for label in self.labels:
-            lines = (
-                element("tr", element("td", weight, class_="number"), element("td", name))
-                for weight, name in self.rows(label)
-            )
-            head = element("tr", *(element("th", name, scope="col") for name in _COLUMNS))
-            parts.append(joined([element("h4", label), element("table", head, *lines)]))
-        return picture(element("div", *parts, class_="wide"))
-
-    def _cell(self, one: str, other: str, most: float) -> str:
-        weight = self.transitions.get((one, other), 0.0)
-        return element("td", f"{weight:+.3f}", class_="number", style=f"background:{signed_heat(weight / most)}")

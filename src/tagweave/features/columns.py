@@ -27,7 +27,7 @@ CLUSTER_COLUMNS: dict[str, int | None] = {"cluster": None, **{f"cluster_{n}": n 
 """The columns, with the lengths of the prefixes."""
 
 Codes = NDArray[np.uint64]
-_MAX_AFFIX = 4
+MAX_AFFIX = 4
 _DATE_CHARACTERS = "年月日时時分秒"
 _DIGIT = re.compile(r"\d")
 DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9)
@@ -248,8 +248,8 @@ SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
     "has_punctuation": lambda columns: columns.flag(_is_punctuation, everywhere=False),
     "has_hyphen": lambda columns: columns.flag(lambda character: character == "-", everywhere=False),
     "final": FormColumns.form,  # of the sentence's last token: the encoder looks it up there
-    **{f"prefix_{n}": _affix("prefix", n) for n in range(1, _MAX_AFFIX + 1)},
-    **{f"suffix_{n}": _affix("suffix", n) for n in range(1, _MAX_AFFIX + 1)},
+    **{f"prefix_{n}": _affix("prefix", n) for n in range(1, MAX_AFFIX + 1)},
+    **{f"suffix_{n}": _affix("suffix", n) for n in range(1, MAX_AFFIX + 1)},
 }
 """The columns with one value per form."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise, product
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +24,10 @@ from tagweave.features.columns import (
     HIRAGANA,
     KATAKANA,
     LETTER,
+    MAX_AFFIX,
     OTHER,
     PUNCTUATION,
+    SCALAR_COLUMNS,
     FormColumns,
     shape_class,
 )
@@ -32,26 +35,37 @@ from tagweave.features.encoder import Encoder, TemplateEncoder
 from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS, Lookups
 from tagweave.features.templates import Term
 
-_CLASSES = {
-    DIGIT: "digit",
-    LETTER: "letter",
-    PUNCTUATION: "punctuation",
-    HAN: "Han",
-    HIRAGANA: "hiragana",
-    KATAKANA: "katakana",
-    OTHER: "other",
-    99: "mixed",
-}
+_CLASSES = {DIGIT: "digit", LETTER: "letter", PUNCTUATION: "punctuation", OTHER: "other", 99: "mixed"}
+_CLASSES |= {HAN: "Han", HIRAGANA: "hiragana", KATAKANA: "katakana"}
 _DATE_CLASSES = {1: "number", 2: "date", 3: "letter", 4: "other", 99: "mixed"}
-_SHAPES = {
-    CAPITAL: "X",
-    LETTER: "x",
-    DIGIT: "0",
-    HAN: "Han",
-    HIRAGANA: "hiragana",
-    KATAKANA: "katakana",
-    OTHER: "other",
+_SHAPES = {**_CLASSES, CAPITAL: "X", LETTER: "x", DIGIT: "0"}
+
+
+def _shape(form: str) -> str:
+    """Return the classes of characters with runs collapsed, `Xx` for `Paris`; punctuation stands for itself."""
+    return "".join(_SHAPES.get(number, chr(number)) for number, _ in groupby(map(shape_class, form)))
+
+
+def _of_form(change: Callable[[str], str]) -> Callable[[str, int], str]:
+    return lambda form, _: change(form)
+
+
+VALUE_TEXTS: dict[str, Callable[[str, int], str]] = {
+    **dict.fromkeys(SCALAR_COLUMNS, _of_form(lambda _: "yes")),
+    **dict.fromkeys(("form", "single", "final"), _of_form(str)),
+    **{name: _of_form(change) for name, change in CHANGES.items()},
+    **{f"prefix_{n}": _of_form(itemgetter(slice(n))) for n in range(1, MAX_AFFIX + 1)},
+    **{f"suffix_{n}": _of_form(itemgetter(slice(-n, None))) for n in range(1, MAX_AFFIX + 1)},
+    "first": _of_form(itemgetter(0)),
+    "last": _of_form(itemgetter(-1)),
+    "length": lambda _, code: str(code),
+    "shape": _of_form(_shape),
+    "category": _of_form(lambda form: "".join(name for name, _ in groupby(map(unicodedata.category, form)))),
+    "script": lambda _, code: _CLASSES[code],
+    "type": lambda _, code: _CLASSES[code],
+    "date_class": lambda _, code: _DATE_CLASSES[code],
 }
+"""The value of each column of forms as text, from a form and the code that is not 0: the same for the same code."""
 
 
 class NamedFeature(NamedTuple):
@@ -64,17 +78,11 @@ class NamedFeature(NamedTuple):
 
 
 class FeatureNames:
-    """The features of a sentence, the `number`-th of a text, by their names.
+    """The features of a sentence by their names, under an encoder without models inside it (`Encoder.plain`)."""
 
-    Attributes:
-        sentence: its tokens, with the columns that templates look at.
-        encoded: its features.
-    """
-
-    def __init__(self, encoder: Encoder, text: Sequence[Sentence], number: int = 0) -> None:
-        self._encoder, seen = encoder.plain(text)
-        self.sentence = seen[number]
-        self.encoded = self._encoder.encode([self.sentence])
+    def __init__(self, encoder: Encoder, sentence: Sentence) -> None:
+        self._encoder, self.sentence = encoder, sentence
+        self.encoded = encoder.encode([sentence])
         self._known: dict[int, list[NamedFeature]] = {}
         if isinstance(self._encoder, TemplateEncoder):
             self._values = ColumnValues(self.sentence, self._encoder)
@@ -143,7 +151,7 @@ class FormValues:
             return []
         if column in CLUSTER_COLUMNS:
             return [self._bits(form)[: CLUSTER_COLUMNS[column]]]
-        return [value_text(column, form, code)]
+        return [VALUE_TEXTS[column](form, code)]
 
 
 def outside(at: int, length: int) -> str:
@@ -188,23 +196,3 @@ class ColumnValues(FormValues):
             return [texts[number] for number in self._encoder.gazetteer.numbers([self._sentence], column)]
         lengths = self._encoder.lexicon.lengths(self._columns.points, np.array([0, len(self._sentence)]))
         return [str(length) for length in lengths[LEXICON_COLUMNS.index(column)]]
-
-
-def value_text(column: str, form: str, code: int) -> str:
-    """Return the value of a column of forms: forms with one text have one code."""
-    if column in CHANGES:
-        return CHANGES[column](form)
-    kind, _, length = column.partition("_")
-    if kind in ("prefix", "suffix"):
-        return form[: int(length)] if kind == "prefix" else form[-int(length) :]
-    texts: dict[str, Callable[[], str]] = {
-        **dict.fromkeys(("form", "single", "final"), lambda: form),
-        "first": lambda: form[0],
-        "last": lambda: form[-1],
-        "length": lambda: str(code) if code < 10 else "10+",
-        "shape": lambda: "".join(_SHAPES.get(number, chr(number)) for number, _ in groupby(map(shape_class, form))),
-        "category": lambda: "".join(name for name, _ in groupby(map(unicodedata.category, form))),
-        **dict.fromkeys(("script", "type"), lambda: _CLASSES[code]),
-        "date_class": lambda: _DATE_CLASSES[code],
-    }
-    return texts.get(column, lambda: "yes")()
