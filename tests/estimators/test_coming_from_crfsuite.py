@@ -185,3 +185,22 @@ def test_single_sentences_with_values_that_are_kept_and_that_are_not() -> None:
     assert (
         crf.predict_single([{"w": np.str_("1"), "on": np.True_}]) == crf.predict([[{"w": "1", "on": True}]])[0].tolist()
     )
+
+
+def test_weights_are_explained_as_by_eli5(crf: ChainCRF) -> None:
+    tables = crf.explain_weights(top=1)
+    states = crf.state_features_ or {}
+    of_noun = {feature: weight for (feature, label), weight in states.items() if label == "NN"}
+    strongest = max(of_noun, key=lambda feature: abs(of_noun[feature]))
+    rows = list(tables.rows("NN"))
+    assert (f"{of_noun[strongest]:+.3f}", strongest) in rows
+    signs = [sum(weight * sign > 0 for weight in of_noun.values()) for sign in (1, -1)]
+    signs[of_noun[strongest] < 0] -= 1
+    assert [name for weight, name in rows if not weight] == [
+        f"{count} more {what}" for count, what in zip(signs, ("positive", "negative"), strict=True) if count
+    ]
+    transitions = crf.transition_features_ or {}
+    assert f"{transitions['DT', 'NN']:+.3f}" in str(tables)
+    assert "<table>" in tables._repr_html_() and "w:run" in tables._repr_html_()
+    with pytest.raises(ValueError, match="at least 1"):
+        crf.explain_weights(top=0)

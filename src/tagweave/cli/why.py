@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.console import check_outputs
+from tagweave.cli.console import OptionError, check_outputs
 from tagweave.cli.options import argument, flag
 
 
@@ -32,8 +32,10 @@ def why(
     """
     from tagweave.front.loading import load_model
 
+    if not (sentence := " ".join(text.split())):
+        raise OptionError("found no text, expected a sentence")
     check_outputs([html], [model, corpus])
-    explanations = load_model(model).why(text, None if token is None else token - 1, corpus)
+    explanations = load_model(model).why(sentence, None if token is None else token - 1, corpus)
     if html is not None:
         explanations.write(html)
     elif as_json:

@@ -32,7 +32,7 @@ def explain_heads(predictor: TreePredictor, sentence: Sentence, token: int | Non
     """
     check_token(token, sentence)
     model, names = predictor.model, ("ROOT", *sentence.forms)
-    best = model.best(predictor.encode([sentence]), projective=predictor.projective)
+    best = model.best(predictor.encode([sentence]))
     sure = predictor.probabilities([sentence])[0][best, np.arange(1, len(names))]
     explanations = []
     for at in sorted(np.argsort(sure, kind="stable")[:LEAST_SURE].tolist()) if token is None else [token]:
@@ -48,7 +48,7 @@ def _runner_up(predictor: TreePredictor, sentence: Sentence, best: Heads, token:
     others = tuple(Arc(head, None) for head in range(len(sentence) + 1) if head not in (best[token], token + 1))
     if others:
         evidence = sentence.with_heads(_LAYER, [others if at == token else None for at in range(len(sentence))])
-        heads = predictor.model.best(predictor.encode([evidence], _LAYER), True, projective=predictor.projective)
+        heads = predictor.model.best(predictor.encode([evidence], _LAYER), True)
         if heads.min() >= 0:
             return heads
     raise ExplanationError(f"found one head alone for {sentence.forms[token]!r}, expected a choice")

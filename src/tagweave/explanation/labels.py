@@ -62,7 +62,10 @@ class LabelExplainer:
         explanations = []
         for answer in spans or self._tokens(contrast, token):
             other = contrast.runner_up(self._view, answer.start, answer.stop, bool(spans))
-            explanations.append(self._contrasted(contrast, answer, other))
+            explanation = self._contrasted(contrast, answer, other)
+            examples = self._training.similar(explanation.contributions) if self._training else ()
+            hidden = contrast.occlusions(contrast.best, other)
+            explanations.append(replace(explanation, occlusions=hidden, examples=examples))
         return Explanations(tuple(explanations))
 
     def against(self, number: int, start: int, layer: Sequence[Candidates]) -> Explanation | None:
@@ -102,15 +105,8 @@ class LabelExplainer:
     def _contrasted(self, contrast: Contrast, answer: _Answer, other: Labels) -> Explanation:
         sentence, best = contrast.names.sentence, contrast.best
         contributions, by_guideline = contrast.difference(best, other)
-        return Explanation(
-            sentence.forms,
-            *answer,
-            self._changed(sentence, other, best),
-            contributions,
-            by_guideline,
-            contrast.occlusions(best, other),
-            self._training.similar(contributions) if self._training else (),
-        )
+        says = self._changed(sentence, other, best)
+        return Explanation(sentence.forms, *answer, says, contributions, by_guideline)
 
     def _changed(self, sentence: Sentence, labels: Labels, others: Labels) -> str:
         """Return the tokens at which labels differ from others, with these labels."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any, Protocol, runtime_checkable
@@ -11,7 +12,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
 from tagweave.corpus.sentence import kind_of
 from tagweave.display.markup import page
-from tagweave.errors import StreamError
+from tagweave.errors import CorpusError, StreamError
 from tagweave.evaluation.mistakes import Mistake, content, mistakes, table
 from tagweave.evaluation.report import LayerReports, Report, copies, evaluate_layers, layers_of, systems_with_layer
 from tagweave.evaluation.report import evaluate as evaluate_layer
@@ -126,7 +127,9 @@ def _explained(wrong: list[Mistake], gold: Corpus, model: Any) -> list[Mistake]:
     explained = []
     for mistake in wrong:
         layer = gold[mistake.sentence].layers[gold.guideline][mistake.start : mistake.stop]
-        reason = explainer.against(mistake.sentence, mistake.start, layer)
+        reason = None
+        with suppress(CorpusError):  # a label that the model does not know
+            reason = explainer.against(mistake.sentence, mistake.start, layer)
         explained.append(mistake._replace(why=reason.short() if reason else ""))
     return explained
 
