@@ -119,3 +119,4 @@ def test_words_are_explained_by_all_models(model: ChainModel) -> None:
     assert explanation.start == 0 and explanation.score >= -_TOLERANCE
     assert explanation.answer in str(explanations) and explanation.other in str(explanations)
     assert bool(explanation.occlusions) == (model.encoder.subwords is not None)
+    assert all(one.feature < 0 for one in explanation.contributions if one.name.startswith("vector = "))

@@ -8,8 +8,10 @@ from collections import defaultdict
 import numpy as np
 
 import naive
+from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.feature_names import FeatureNames
@@ -49,6 +51,14 @@ def test_names_and_the_texts_of_the_twin_stand_for_one_another() -> None:
             assert not by_template
     assert {len(several) for table in (names_of, texts_of, features_of) for several in table.values()} == {1}
     assert len(names_of) > 500
+
+
+def test_attributes_are_their_own_names() -> None:
+    encoder = AttributeEncoder()
+    encoder.encode_attributes([[["a", "b"]]])
+    encoder.index.freeze()
+    names = FeatureNames(encoder, Sentence(("x", "y"), columns={ATTRIBUTES: ("b:2\tc", "a")}))
+    assert [[named[::3] for named in names.at(token)] for token in (0, 1)] == [[("b", 2.0)], [("a", 1.0)]]
 
 
 def test_what_is_looked_up_has_names() -> None:

@@ -80,7 +80,10 @@ class Contrast:
         groups: defaultdict[tuple[str, int], list[Contribution]] = defaultdict(list)  # of views, of a vector's numbers
         for part in parts:
             groups[part.name, part.token].append(part)
-        summed = [replace(group[0], score=sum(part.score for part in group)) for group in groups.values()]
+        summed = []
+        for group in groups.values():
+            feature = group[0].feature if len({part.feature for part in group}) == 1 else -1
+            summed.append(replace(group[0], score=sum(part.score for part in group), feature=feature))
         return sorted(summed, key=lambda part: -part.score), by_view if len(by_view) > 1 else {}
 
     def _of_features(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.explanation.explanation import Contribution, Example
@@ -22,9 +21,9 @@ _AROUND = 6  # tokens shown before and after the most similar one
 
 
 class TrainingText:
-    """A corpus in the features of a model; `layer`: its annotation, `None` without."""
+    """A corpus in the features of a model; `layer` has its annotation."""
 
-    def __init__(self, encoder: Encoder, corpus: Corpus, layer: str | None) -> None:
+    def __init__(self, encoder: Encoder, corpus: Corpus, layer: str) -> None:
         plain, self._sentences = encoder.plain(corpus.sentences)
         self._encoded = plain.encode(self._sentences)
         self._features = len(plain.windows)
@@ -32,21 +31,19 @@ class TrainingText:
 
     def similar(self, contributions: Sequence[Contribution]) -> tuple[Example, ...]:
         """Return the sentences whose tokens share most of the features that contribute."""
-        named = [contribution for contribution in contributions if contribution.feature >= 0]
-        ptr = self._encoded.sentence_ptr
+        named = [one for one in contributions if one.feature >= 0]
+        tokens, ptr = sorted({one.token for one in named}), self._encoded.sentence_ptr
         filled = np.flatnonzero(np.diff(ptr))
-        of_sentences, place = np.zeros(len(filled)), np.zeros(len(filled), np.int64)
-        strongest = np.zeros(len(filled))
-        for token in sorted({contribution.token for contribution in named}):
-            of_tokens = self._similarity([one for one in named if one.token == token])
-            most = np.maximum.reduceat(of_tokens, ptr[filled]) if len(filled) else of_tokens
-            tokens = np.flatnonzero(of_tokens == np.repeat(most, np.diff(ptr)[filled]))
-            first = tokens[np.searchsorted(tokens, ptr[filled])]
-            place = np.where(most > strongest, first, place)
-            strongest = np.maximum(most, strongest)
-            of_sentences += most
-        chosen = np.argsort(-of_sentences, kind="stable")[:_SENTENCES]
-        return tuple(self._example(int(filled[at]), int(place[at])) for at in chosen if of_sentences[at] > 0)
+        if not tokens or not len(filled):
+            return ()
+        table = np.stack([self._similarity([one for one in named if one.token == token]) for token in tokens])
+        of_sentences = np.maximum.reduceat(table, ptr[filled], axis=1).sum(axis=0)
+        examples = []
+        for at in np.argsort(-of_sentences, kind="stable")[:_SENTENCES].tolist():
+            if of_sentences[at] > 0:
+                of_tokens = table[:, ptr[filled[at]] : ptr[filled[at] + 1]].max(axis=0)
+                examples.append(self._example(int(filled[at]), int(of_tokens.argmax())))
+        return tuple(examples)
 
     def _similarity(self, contributions: Sequence[Contribution]) -> Floats:
         """Return float64[N]: of every token, the sum of the contributions whose features it has."""
@@ -57,27 +54,20 @@ class TrainingText:
             weight[one.position, one.feature] += abs(one.score)
         of_types = np.concatenate([[0.0], np.cumsum(weight[0, encoded.type_features])])[encoded.type_ptr]
         similarity: Floats = np.diff(of_types)[encoded.word_types]
-        rows = self._rows()
+        sentence = np.repeat(np.arange(len(encoded)), encoded.lengths)
+        rows = np.arange(encoded.tokens) + sentence * encoded.outer_anchors + encoded.lead  # the anchors of tokens
         for k in range(encoded.grams.shape[1]):
             for offset in range(int(encoded.low[k]), int(encoded.high[k]) + 1):
                 if (position := int(encoded.high[k]) - offset) < most:
                     similarity += weight[position, encoded.grams[rows + offset, k]]
         return similarity
 
-    def _rows(self) -> NDArray[np.int64]:
-        """Return int64[N]: the anchor of every token."""
-        encoded = self._encoded
-        sentence = np.repeat(np.arange(len(encoded)), encoded.lengths)
-        return np.arange(encoded.tokens) + sentence * encoded.outer_anchors + encoded.lead
-
-    def _example(self, number: int, token: int) -> Example:
+    def _example(self, number: int, at: int) -> Example:
         sentence = self._sentences[number]
-        at = token - int(self._encoded.sentence_ptr[number])
         forms, candidates = sentence.forms, None
-        if self._layer is not None:
-            candidates = sentence.layers.get(self._layer, (None,) * len(forms))[at]
-        before, after = forms[max(0, at - _AROUND) : at], forms[at + 1 : at + 1 + _AROUND]
+        if self._layer in sentence.layers:
+            candidates = sentence.layers[self._layer][at]
         path, line = sentence.location
         place = f"{path or self._path or 'sentence'}:{line or number + 1}"
-        label = "|".join(candidates) if candidates else "?"
-        return Example(place, " ".join(before), forms[at], label, " ".join(after))
+        before, after = " ".join(forms[max(0, at - _AROUND) : at]), " ".join(forms[at + 1 :][:_AROUND])
+        return Example(place, before, forms[at], "|".join(candidates or "?"), after)

@@ -73,7 +73,7 @@ class NamedFeature(NamedTuple):
 
     name: str
     feature: int
-    position: int  # which of the tokens that see it the token is, from the last one to the right of it
+    position: int  # which of the tokens that see it the token is
     value: float
 
 
@@ -102,9 +102,9 @@ class FeatureNames:
         if isinstance(self._encoder, AttributeEncoder):
             names = [self._encoder.names[feature] for feature in features]
         else:
-            inside = list(self._inside(token))
-            vector = [f'vector = "{self.sentence.forms[token]}"'] * (len(features) - len(inside))
-            names = [*vector, *inside]  # as `encoder.with_vectors` orders them
+            names = list(self._inside(token))
+            vector = f'vector = "{self.sentence.forms[token]}"'
+            names = [vector] * (len(features) - len(names)) + names  # as `encoder.with_vectors` orders them
         for name, feature, value in zip(names, features, values, strict=True):
             if feature >= 0:
                 yield NamedFeature(name, feature, 0, value)
