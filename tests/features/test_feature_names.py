@@ -6,6 +6,7 @@ import random
 from collections import defaultdict
 
 import numpy as np
+import pytest
 
 import naive
 from tagweave.corpus.formats.attributes import ATTRIBUTES
@@ -13,10 +14,10 @@ from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
-from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.encoder import Encoder, TemplateEncoder
 from tagweave.features.feature_names import FeatureNames
 from tagweave.features.lookups import Lookups
-from tagweave.features.templates import Templates
+from tagweave.features.templates import TemplateError, Templates
 from tagweave.features.word_vectors import WordVectors
 
 OF_FORMS = tuple(f"{column}[0]" for column in (*SCALAR_COLUMNS, *LIST_COLUMNS) if column != "final")
@@ -59,6 +60,15 @@ def test_attributes_are_their_own_names() -> None:
     encoder.index.freeze()
     names = FeatureNames(encoder, Sentence(("x", "y"), columns={ATTRIBUTES: ("b:2\tc", "a")}))
     assert [[named[::3] for named in names.at(token)] for token in (0, 1)] == [[("b", 2.0)], [("a", 1.0)]]
+
+
+def test_features_of_another_kind_have_no_names() -> None:
+    class Foreign(Encoder):
+        kind = "foreign"
+        encode = of_parts = None  # type: ignore[assignment]
+
+    with pytest.raises(TemplateError, match="found features of the kind 'foreign'"):
+        FeatureNames(Foreign(), Sentence(("x",)))
 
 
 def test_what_is_looked_up_has_names() -> None:

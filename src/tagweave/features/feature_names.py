@@ -33,7 +33,7 @@ from tagweave.features.columns import (
 )
 from tagweave.features.encoder import Encoder, TemplateEncoder
 from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS, Lookups
-from tagweave.features.templates import Term
+from tagweave.features.templates import TemplateError, Templates, Term
 
 _CLASSES = {DIGIT: "digit", LETTER: "letter", PUNCTUATION: "punctuation", OTHER: "other", 99: "mixed"}
 _CLASSES |= {HAN: "Han", HIRAGANA: "hiragana", KATAKANA: "katakana"}
@@ -78,14 +78,19 @@ class NamedFeature(NamedTuple):
 
 
 class FeatureNames:
-    """The features of a sentence by their names, under an encoder without models inside it (`Encoder.plain`)."""
+    """The features of a sentence by their names, under an encoder without models inside it (`Encoder.plain`).
+
+    Raises TemplateError for an encoder that has neither templates nor attributes.
+    """
 
     def __init__(self, encoder: Encoder, sentence: Sentence) -> None:
+        if not isinstance(encoder, TemplateEncoder | AttributeEncoder):
+            raise TemplateError(f"found features of the kind {encoder.kind!r}, expected templates or attributes")
         self._encoder, self.sentence = encoder, sentence
         self.encoded = encoder.encode([sentence])
         self._known: dict[int, list[NamedFeature]] = {}
-        if isinstance(self._encoder, TemplateEncoder):
-            self._values = ColumnValues(self.sentence, self._encoder)
+        if isinstance(encoder, TemplateEncoder):
+            self._values = ColumnValues(sentence, encoder)
 
     def at(self, token: int) -> list[NamedFeature]:
         """Return the features of a token."""
@@ -102,17 +107,16 @@ class FeatureNames:
         if isinstance(self._encoder, AttributeEncoder):
             names = [self._encoder.names[feature] for feature in features]
         else:
-            names = list(self._inside(token))
+            names = list(self._inside(token, self._encoder.templates))
             vector = f'vector = "{self.sentence.forms[token]}"'
             names = [vector] * (len(features) - len(names)) + names  # as `encoder.with_vectors` orders them
         for name, feature, value in zip(names, features, values, strict=True):
             if feature >= 0:
                 yield NamedFeature(name, feature, 0, value)
 
-    def _inside(self, token: int) -> Iterator[str]:
+    def _inside(self, token: int, templates: Templates) -> Iterator[str]:
         """Yield the names of templates over the token's own form that have a value."""
-        assert isinstance(self._encoder, TemplateEncoder)  # noqa: S101 - attributes have no templates
-        for template in self._encoder.templates.inside:
+        for template in templates.inside:
             values = [self._values.of_form(term.column, token) for term in template.terms]
             yield from (_named(template.terms, texts) for texts in product(*values))
 
