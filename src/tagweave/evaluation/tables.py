@@ -49,7 +49,7 @@ def tables_as_html(content: Iterable[Text | Table]) -> Html:
     parts = []
     for item in content:
         if isinstance(item, Text):
-            parts.append(element("p", item.plain))
+            parts.append(element("p", element("strong", item.plain) if item.style == "bold" else item.plain))
             continue
         columns = [[str(cell) for cell in column.cells] for column in item.columns]
         head = element("tr", *(element("th", str(column.header), scope="col") for column in item.columns))

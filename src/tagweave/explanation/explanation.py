@@ -98,15 +98,13 @@ class Explanation:
         what = " ".join(self.forms[self.start : self.stop])
         yield Text(printable(f"{what}: {self.answer}{sure}, not {self.other}: {self.score:+.2f}"), "bold")
         above, below = self.strongest(_FOR, _AGAINST)
+        rows = [(one.score, self.named(one)) for one in above + below]
+        if count := sum(one.score != 0 for one in self.contributions) - len(rows):
+            rest = self.score - sum(score for score, _ in rows)
+            rows.insert(len(above), (rest, f"{count:,} more"))
         table = Table(Column("score", justify="right"), "feature")
-        rest = self.score - sum(one.score for one in above + below)
-        count = sum(one.score != 0 for one in self.contributions) - len(above + below)
-        for one in above:
-            add_row(table, f"{one.score:+.2f}", self.named(one))
-        if count:
-            add_row(table, f"{rest:+.2f}", f"{count:,} more")
-        for one in below:
-            add_row(table, f"{one.score:+.2f}", self.named(one))
+        for score, name in rows:
+            add_row(table, f"{score:+.2f}", name)
         yield table
         lines = [f"guideline {name}: {score:+.2f}" for name, score in self.by_guideline.items()]
         hidden = ((self.forms[token], -score) for token, score in self.occlusions[:_OCCLUDED])
