@@ -55,7 +55,7 @@ class Calibration(Result):
     bins: tuple[Bin, ...]
 
 
-_Row = tuple[float, bool, float]  # of `Answers`
+Row = tuple[float, bool, float]  # of `Answers`
 
 
 class Answers(NamedTuple):
@@ -90,8 +90,8 @@ def calibrations(
         kinds = {"heads": head_answers(model, gold, output, threads)}
     elif model.of_characters:
         cuts = not isinstance(model.encoder, PieceEncoder) or model.encoder.segmenter is not None
-        is_known = gold.unit == "word" and len(model.space.views) == 1 and cuts
-        kinds = {"words": _word_answers(model, gold, output, threads)} if is_known else {}
+        isknown = gold.unit == "word" and len(model.space.views) == 1 and cuts
+        kinds = {"words": _word_answers(model, gold, output, threads)} if isknown else {}
     else:
         kinds = {"tokens": label_answers(model, gold, output, threads)}
         if model.task == SPANS:
@@ -106,10 +106,10 @@ def label_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int 
         gold, output = (chunk_schemes.coded(corpus, "IOB2") for corpus in (gold, output))
     tagger = _tagger(model, gold, threads)
     number = {name: at for at, name in enumerate(tagger.labels)}
-    rows = list[_Row]()
+    rows = list[Row]()
     tables = tagger.probabilities([replace(sentence, layers={}) for sentence in gold])
     for sentence, tagged, table in zip(gold, output, tables, strict=True):
-        for right, said, row in zip(_known(gold, sentence), _known(output, tagged), table, strict=True):
+        for right, said, row in zip(known(gold, sentence), known(output, tagged), table, strict=True):
             if right is not None and said in number:
                 rows.append((row[number[said]], said == right, row[number[right]] if right in number else 0))
     return _answers(rows)
@@ -118,9 +118,9 @@ def label_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int 
 def span_answers(model: ChainModel, gold: Corpus, threads: int = 1) -> Answers:
     """Return the spans that a model gives to sentences whose labels are all known."""
     gold = chunk_schemes.coded(gold, "IOB2")
-    labelled = [sentence for sentence in gold if None not in _known(gold, sentence)]
+    labelled = [sentence for sentence in gold if None not in known(gold, sentence)]
     tagged = _tagger(model, gold, threads).tag_spans(replace(sentence, layers={}) for sentence in labelled)
-    rows = list[_Row]()
+    rows = list[Row]()
     for sentence, (_, spans) in zip(labelled, tagged, strict=True):
         layer = sentence.layers.get(gold.guideline, ())
         right = {span[:3] for (span,) in spans_of(layer, sentence.location)}
@@ -128,7 +128,8 @@ def span_answers(model: ChainModel, gold: Corpus, threads: int = 1) -> Answers:
     return _answers(rows)
 
 
-def _known(corpus: Corpus, sentence: Sentence) -> list[str | None]:
+def known(corpus: Corpus, sentence: Sentence) -> list[str | None]:
+    """Return the label of every position of the corpus's layer that has one."""
     layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
     is_partial = corpus.covered_in(sentence) is not None
     return [_only(candidates, is_partial) for candidates in layer]
@@ -142,29 +143,35 @@ def _only(candidates: Candidates, is_partial: bool) -> str | None:
 
 def head_answers(model: TreeModel, gold: Corpus, output: Corpus, threads: int = 1) -> Answers:
     """Return the heads of words with one head in the gold standard."""
-    rows = list[_Row]()
+    return _answers([row for rows in head_rows(model, gold, output, threads) for row in rows])
+
+
+def head_rows(model: TreeModel, gold: Corpus, output: Corpus, threads: int = 1) -> Iterator[list[Row]]:
+    """Yield the rows of `head_answers` of every sentence."""
     bare = [with_columns(replace(sentence, heads={}), model.inputs) for sentence in gold]
     tables = TreePredictor(model, threads).probabilities(bare)
     for sentence, parsed, table in zip(gold, output, tables, strict=True):
+        rows = list[Row]()
         heads = (tree.heads.get(corpus.guideline, ()) for corpus, tree in ((gold, sentence), (output, parsed)))
         for word, (reference, said) in enumerate(zip(*heads, strict=False), 1):
             if reference and said and len(reference) == 1 and (right := reference[0].head) is not None:
                 head = said[0].head or 0
                 rows.append((table[head, word], head == right, table[right, word]))
-    return _answers(rows)
+        yield rows
 
 
 def _word_answers(model: ChainModel, gold: Corpus, output: Corpus, threads: int) -> Answers:
     characters = [Sentence(tuple("".join(sentence.forms))) for sentence in output]
     tables = _tagger(model, gold, threads).word_probabilities(characters, output.sentences)
-    rows = list[_Row]()
+    rows = list[Row]()
     for reference, cut, table in zip(gold, output, tables, strict=True):
-        words = set(_bounds(reference))
-        rows += [(p, word in words, p) for p, word in zip(table, _bounds(cut), strict=True)]
+        words = set(word_bounds(reference))
+        rows += [(p, word in words, p) for p, word in zip(table, word_bounds(cut), strict=True)]
     return _answers(rows)
 
 
-def _bounds(sentence: Sentence) -> Iterator[tuple[int, int]]:
+def word_bounds(sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Return the characters of every word: the first, and the one after the last."""
     return pairwise(accumulate(map(len, sentence.forms), initial=0))
 
 
@@ -172,6 +179,6 @@ def _tagger(model: ChainModel, gold: Corpus, threads: int) -> ChainPredictor:
     return ChainPredictor(model, threads, gold.guideline if gold.guideline in model.space.guidelines else None)
 
 
-def _answers(rows: Sequence[_Row]) -> Answers:
+def _answers(rows: Sequence[Row]) -> Answers:
     probability, right, of_gold = np.array(rows, np.float64).reshape(-1, 3).T
     return Answers(probability.clip(0, 1), right > 0, of_gold.clip(0, 1))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tagweave.explanation.explanation import Explanations
     from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
+    from tagweave.models.selective import Selection
     from tagweave.streams.conversion import Conversion, ReviewList
     from tagweave.streams.stream import Stage
     from tagweave.training.plan import Plan
@@ -85,6 +86,21 @@ class Model(ABC):
     def chain(self) -> ChainModel:
         """The model over label sequences. Raises StreamError for a parser."""
         raise StreamError(f"{self.name}: found {self._what}, expected a model of labels")
+
+    def selection(self, precision: float | None = None, recall: float | None = None) -> Selection | None:
+        """Return what the model says at a level; a note names the labels for which the level is not promised.
+
+        Raises:
+            StreamError: the level is not promised at all.
+        """
+        from tagweave.models.selective import selection  # which most labelling does without
+
+        selected = selection(self.about, precision, recall, self.name)
+        if selected and (names := selected.unpromised):
+            self.tell(
+                f"development data promise no precision of {precision:g} for {', '.join(names)}, which stay unknown"
+            )
+        return selected
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", dev score {self.score:.4f}"

@@ -71,6 +71,12 @@ class LabelOptions:
     )
     split_runs: bool = option(False, "Let the model split Latin words, numbers, URLs and e-mail addresses in raw text.")
     best: int | None = option(None, _BEST, "K", 1)
+    precision: float | None = option(
+        None, "Write only what is right with this probability; the rest stays unknown.", "LEVEL", 0, 1
+    )
+    recall: float | None = option(
+        None, "Write candidates too, until this share of what is right is among them.", "LEVEL", 0, 1
+    )
     then: Sequence[Any] = option((), "A tagger of words or a parser to apply next (repeatable).", "MODEL")
     non_projective: bool = option(
         False, "Parsers of projective trees: choose among all trees, including those with crossing arcs."
@@ -88,6 +94,9 @@ class LabelOptions:
             raise StreamError(f"found `output_format` with `probabilities` or `best`, expected {expected}")
         if has_rows and len(self.to) > 1:
             raise StreamError("found `probabilities` or `best` with several `to`, expected one")
+        if (self.precision or self.recall) and (has_rows or self.to or self.then):
+            problem = "found `precision` or `recall` with `probabilities`, `best`, `to` or `then`"
+            raise StreamError(f"{problem}, expected it without")
         if self.then and (has_rows or self.to):
             raise StreamError("found `then` with `probabilities`, `best` or `to`, expected it without")
 

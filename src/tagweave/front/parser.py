@@ -84,7 +84,8 @@ class Parser(Model):
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         check_for_labels(**{name: getattr(options, name) for name in _LABEL_OPTIONS})
         parser = self._parser(options.non_projective)
-        parsed = parsed_file(parser, self.name, input, options.format, options.retag, self.tell)
+        selected = self.selection(options.precision, options.recall)
+        parsed = parsed_file(parser, self.name, input, options.format, options.retag, self.tell, selected)
         options.in_turn(parsed).write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:

@@ -10,9 +10,10 @@ from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import in_surface_tokens
-from tagweave.corpus.sentence import Sentence, kind_of
+from tagweave.corpus.sentence import Candidates, Sentence, kind_of
 from tagweave.errors import StreamError
 from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
@@ -59,11 +60,16 @@ class LabelledSpan:
     probability: float | None = None
 
 
-def label_probabilities(tagger: ChainPredictor, sentence: Sentence, table: Any) -> list[float]:
-    """Return the probability of the label of each token, from the probabilities of all labels."""
+def label_text(candidates: Candidates) -> str | None:
+    """Return the label of a position, several as `A|B`, or `None` if it is unknown."""
+    return None if candidates is None else candidates[0] if len(candidates) == 1 else format_candidates(candidates)
+
+
+def label_probabilities(tagger: ChainPredictor, sentence: Sentence, table: Any) -> list[float | None]:
+    """Return the probability of the first label of each token, from the probabilities of all labels."""
     number = {name: at for at, name in enumerate(tagger.labels)}
-    best = [candidates[0] for candidates in sentence.layers[tagger.guideline] if candidates]
-    return [round(float(row[number[label]]), DIGITS) for row, label in zip(table, best, strict=True)]
+    rows = zip(table, sentence.layers[tagger.guideline], strict=True)
+    return [round(float(row[number[labels[0]]]), DIGITS) if labels else None for row, labels in rows]
 
 
 def in_text(text: Tokenised, spans: Sequence[TaggedSpans]) -> list[LabelledSpan]:
@@ -84,7 +90,9 @@ def in_text(text: Tokenised, spans: Sequence[TaggedSpans]) -> list[LabelledSpan]
 class Tagger(LabelModel):
     """A model that labels words."""
 
-    def tag(self, data: Any, tokens: str | None = None) -> Any:
+    def tag(
+        self, data: Any, tokens: str | None = None, precision: float | None = None, recall: float | None = None
+    ) -> Any:
         """Label words.
 
         | argument | result |
@@ -104,22 +112,31 @@ class Tagger(LabelModel):
             tokens: how a text is cut: at `blanks`, into `words` (punctuation stands alone), `characters`, or by
                 `spacy:LANGUAGE`. By default as the text that the model learned from (`tokenization`), or at blanks if
                 the text has blanks before its punctuation.
+            precision: say only what is right with this probability; other labels are `None`.
+            recall: say candidates, too, `A|B`, until this share of what is right is among them.
 
         Raises:
             TypeError: another type.
             ExchangeError: another way to cut.
+            StreamError: development data do not promise this level.
         """
         items, are_several = read(data, cut_by(tokens or self.tokenization))
-        labelled = self._tagger.tag(sentence for item in items for sentence in item.sentences)
+        sentences = (sentence for item in items for sentence in item.sentences)
+        selected = self.selection(precision, recall)
+        labelled = self._tagger.tag(sentences)
+        if selected is not None:
+            labelled = (sentence for sentence, _ in selected.of_text(self._tagger, sentences))
         answers = [self._answer(item, list(islice(labelled, len(item.sentences)))) for item in items]
         return answers if are_several else answers[0]
 
-    def spans(self, data: Any, tokens: str | None = None) -> Any:
+    def spans(
+        self, data: Any, tokens: str | None = None, precision: float | None = None, recall: float | None = None
+    ) -> Any:
         """Find spans, such as entities, with their probabilities, as `tagweave serve` does.
 
         Args:
             data: as for `tag`; spans of a text have offsets of characters, too.
-            tokens: as for `tag`.
+            tokens, precision, recall: as for `tag`; with `recall` spans may overlap.
 
         Returns:
             a list of `LabelledSpan`; for several things a list of lists.
@@ -130,7 +147,9 @@ class Tagger(LabelModel):
         if not codes_spans(self._tagger.labels):
             raise TypeError(f"found {self.name}, whose labels code no spans, expected a model of the task spans")
         items, are_several = read(data, cut_by(tokens or self.tokenization))
-        tagged = self._tagger.tag_spans(sentence for item in items for sentence in item.sentences)
+        sentences = (sentence for item in items for sentence in item.sentences)
+        selected = self.selection(precision, recall)
+        tagged = self._tagger.tag_spans(sentences) if selected is None else selected.of_text(self._tagger, sentences)
         spans = (spans_of_sentence for _, spans_of_sentence in tagged)
         answers = [in_text(item.text, list(islice(spans, len(item.sentences)))) for item in items]
         return answers if are_several else answers[0]
@@ -157,7 +176,15 @@ class Tagger(LabelModel):
         tagger = self.under(options.to) if options.to else self._tagger
         cut = tokenizer(options.tokens) if options.tokens else None
         return WordLabelling(
-            tagger, input, options.format, options.retag, options.completes, self.tell, cut, self.tokenization
+            tagger,
+            input,
+            options.format,
+            options.retag,
+            options.completes,
+            self.tell,
+            self.selection(options.precision, options.recall),
+            tokens=cut,
+            tokenization=self.tokenization,
         )
 
     def _answer(self, item: Item, labelled: list[Sentence]) -> Any:
@@ -171,7 +198,8 @@ class Tagger(LabelModel):
             return self._in_layer(layer, item.sentences[0], labelled[0])
         if item.kind == "text":
             return "\n".join(map(as_text, labelled))
-        return [candidates[0] for sentence in labelled for candidates in sentence.layers[guideline] or () if candidates]
+        positions = (candidates for sentence in labelled for candidates in sentence.layers[guideline] or ())
+        return [label_text(candidates) for candidates in positions]
 
     def _in_layer(self, layer: str, sentence: Sentence, labelled: Sentence) -> Sentence:
         return labelled.with_valid_layers({**sentence.layers, layer: labelled.layers[self._tagger.guideline]})
@@ -265,6 +293,7 @@ class Segmenter(LabelModel):
             options.retag,
             options.completes,
             self.tell,
+            self.selection(options.precision, options.recall),
             whole_runs=whole_runs,
             by_tables=lambda: self._by_tables(whole_runs),
         )

@@ -95,7 +95,7 @@ class ChainPredictor:
             raise ValueError("found a model of words, expected one of characters for whole runs")
         layer = self.guideline if whole_runs else None
         for batch in self._blocks(sentences, _BLOCK):
-            block = self.tokens(list(map(self._with_runs, batch)) if whole_runs else batch, layer)
+            block = self.tokens(list(map(self.with_runs, batch)) if whole_runs else batch, layer)
             encoded, labels = self._best(block, layer, None)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
@@ -349,7 +349,8 @@ class ChainPredictor:
         encoded = self.model.encoder.encode(block, self.threads)  # with all layers: a guide uses them
         return (encoded, None) if layer is None else self._under_evidence(encoded, block, layer, covered)
 
-    def _with_runs(self, sentence: Sentence) -> Sentence:
+    def with_runs(self, sentence: Sentence) -> Sentence:
+        """Return characters with what is known of their words: runs (`harvest.runs`) are whole."""
         tags = self.guideline if self.model.task == "segtag" else None  # unknown tags
         segmented = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
         layer = recode(segmented, self.guideline, self.model.coding, tags).layers[self.guideline]

@@ -110,6 +110,20 @@ class _Calibration(_Errors, kw_only=True):
     spans: _CalibratedSpans | UnsetType = UNSET
 
 
+class _Thresholds(Schema):
+    level: Share
+    least: dict[str, Share | None]
+    said: Annotated[float, Meta(ge=0)]
+
+
+class _Selective(Schema):
+    of: Literal["spans", "tokens", "words", "heads"]
+    units: Literal["documents", "sentences"]
+    count: Whole
+    precision: list[_Thresholds]
+    recall: list[_Thresholds]
+
+
 class _Recipe(_Facts):
     learner: str
 
@@ -131,6 +145,7 @@ class About(_Facts):
     round: Whole = 0
     dev_score: Number | None = None
     calibration: _Calibration | UnsetType = UNSET
+    selective: _Selective | UnsetType = UNSET
     guided: Share = 0.0
     dev_scores: dict[str, Number] = {}
     steps: dict[str, _Step] = {}

@@ -119,7 +119,9 @@ def operation(name: str) -> Endpoint:
         asked: LabelRequest = decoded(body, LabelRequest)
         served = site.models.that_can(name, asked.model)
         characters = check(asked, site.settings.limits)
-        return await site.batches.response((name, served.name, asked.probabilities), items_of(asked), characters)
+        return await site.batches.response(
+            (name, served.name, asked.probabilities, asked.level), items_of(asked), characters
+        )
 
     return answer
 

@@ -20,7 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from tagweave.errors import RequestError
 from tagweave.front.options import message
-from tagweave.serve.requests import Item, LabelResponse
+from tagweave.serve.requests import Item, LabelResponse, Level
 from tagweave.serve.served_models import Parsing, ServedModels
 from tagweave.serve.settings import Limits
 
@@ -74,8 +74,8 @@ LOG = logging.getLogger("tagweave.serve")
 _ITEMS = 500  # texts of a batch of several requests
 _WAITING = 20  # requests of the greatest size may wait
 
-Key = tuple[str, str, bool | str]
-"""The operation, the name of the model, and the probabilities that are wanted: what a batch has in common."""
+Key = tuple[str, str, bool | str, Level]
+"""The operation, the name of the model, the probabilities and the level that are wanted: what a batch has in common."""
 
 
 @dataclass(eq=False)
@@ -178,10 +178,10 @@ class Batches:
         return [outcome for work in batch for outcome in self._outcomes([work])]
 
     def _responses(self, batch: Sequence[_Work]) -> list[LabelResponse]:
-        operation, name, probabilities = batch[0].key
+        operation, name, probabilities, level = batch[0].key
         served = self._models.that_can(operation, name)
         run = served.operations[operation]
-        results = run.results([item for work in batch for item in work.items], probabilities)
+        results = run.results([item for work in batch for item in work.items], probabilities, level)
         self._metrics.tokens(operation, sum(len(result.tokens) for result in results))
         responses = []
         at = 0

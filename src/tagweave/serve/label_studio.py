@@ -145,7 +145,7 @@ async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, 
     texts = [exports.text_of(task, config.data) for task in _objects(sent, "tasks")]
     asked = LabelRequest(texts=texts, probabilities=True)
     characters = check(asked, site.settings.limits)
-    answer = await site.batches.response(("tag", served.name, True), texts, characters)
+    answer = await site.batches.response(("tag", served.name, True, asked.level), texts, characters)
     results = []
     for text, result in zip(texts, answer.results, strict=True):
         spans = tuple(marks(result))
@@ -166,7 +166,8 @@ def marks(result: TextResult) -> Iterator[Mark]:
         return
     for at, label in enumerate(result.labels or ()):
         number = numbers[at] if at < len(numbers) else None
-        yield Mark(*offsets[at], label, _probability(number))
+        if label is not None:
+            yield Mark(*offsets[at], label, _probability(number))
 
 
 def least_probability(result: TextResult, spans: Iterable[Mark]) -> float:

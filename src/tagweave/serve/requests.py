@@ -18,6 +18,11 @@ from tagweave.exchange.tokens import Offsets
 from tagweave.front.label_model import CutLines, Tokenised, of_texts
 from tagweave.serve.settings import Limits
 
+Level = tuple[float | None, float | None]
+"""Precision and recall, at most one of them."""
+NO_LEVEL: Level = None, None
+"""The best labels are said."""
+
 
 class LabelRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Texts or tokens to be labelled: exactly one of `text`, `texts` and `tokens`."""
@@ -38,6 +43,19 @@ class LabelRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
             description="Whether to add the probability of every label, span, word or head; `all`: of all labels."
         ),
     ] = False
+    precision: Annotated[
+        float | None,
+        msgspec.Meta(description="Say only what is right with this probability; other labels are `null`."),
+    ] = None
+    recall: Annotated[
+        float | None,
+        msgspec.Meta(description="Say candidates, too, `A|B`, until this share of what is right is among them."),
+    ] = None
+
+    @property
+    def level(self) -> Level:
+        """The precision and the recall that are asked for."""
+        return self.precision, self.recall
 
 
 class SpanResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -62,14 +80,14 @@ class TextResult(msgspec.Struct, frozen=True, omit_defaults=True):
         list[tuple[int, int]], msgspec.Meta(description="The tokens first .. last - 1 of each sentence.")
     ]
     offsets: list[tuple[int, int]] | None = None
-    labels: list[str] | None = None
+    labels: list[str | None] | None = None
     spans: list[SpanResult] | None = None
     heads: list[int | None] | None = None
     relations: list[str | None] | None = None
     columns: Annotated[
         dict[str, list[str | None]] | None, msgspec.Meta(description="What a parser was given, or got from a tagger.")
     ] = None
-    probabilities: list[float | dict[str, float]] | None = None
+    probabilities: list[float | dict[str, float] | None] | None = None
 
 
 class LabelResponse(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -155,6 +173,12 @@ def items_of(request: LabelRequest) -> list[Item]:
     return [
         Tokenised((replace(sentence, comments=next(comments)),) if sentence.forms else ()) for sentence in sentences
     ]
+
+
+def refuse_level(level: Level, what: str) -> None:
+    """Raise RequestError if precision or recall is asked of a model that cannot tell it in an answer."""
+    if level != NO_LEVEL:
+        raise RequestError(f"found precision or recall, expected it without for {what}; `tagweave tag` has it")
 
 
 def in_tokens(items: Sequence[Item], cut: CutLines) -> list[Tokenised]:

@@ -23,11 +23,22 @@ from tagweave.front.label_model import CutLines, Tokenised, by_line, of_texts
 from tagweave.front.loading import load_model, load_models
 from tagweave.front.model import Model
 from tagweave.front.parser import Parser
-from tagweave.front.taggers import DIGITS, LEAST, Segmenter, Tagger, in_text, label_probabilities
+from tagweave.front.taggers import DIGITS, LEAST, Segmenter, Tagger, in_text, label_probabilities, label_text
 from tagweave.labels.transition_scheme import codes_spans, split_label
 from tagweave.models.chain_predictor import ChainPredictor, TaggedSpans
+from tagweave.models.selective import selection
 from tagweave.models.tree import TreePredictor
-from tagweave.serve.requests import Item, ModelDescription, SpanResult, TextResult, by_words, in_tokens
+from tagweave.serve.requests import (
+    NO_LEVEL,
+    Item,
+    Level,
+    ModelDescription,
+    SpanResult,
+    TextResult,
+    by_words,
+    in_tokens,
+    refuse_level,
+)
 from tagweave.serve.settings import ServerSettings
 from tagweave.streams.characters import raw_evidence
 
@@ -35,7 +46,9 @@ from tagweave.streams.characters import raw_evidence
 class Operation(Protocol):
     """An operation of a model on texts."""
 
-    def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
+    def results(
+        self, items: Sequence[Item], probabilities: bool | str = False, level: Level = NO_LEVEL
+    ) -> list[TextResult]:
         """Return the results of items, in their order; raise RequestError, and other errors that clients can mend."""
         ...
 
@@ -44,23 +57,28 @@ class Tagging:
     """The operation `tag` of a tagger of words; `cut` cuts texts into its words."""
 
     def __init__(self, model: Tagger, cut: CutLines) -> None:
-        self._tagger = model.under()
-        self._cut = cut
+        self._model, self._tagger, self._cut = model, model.under(), cut
 
-    def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
-        """Return the results of items."""
+    def results(
+        self, items: Sequence[Item], probabilities: bool | str = False, level: Level = NO_LEVEL
+    ) -> list[TextResult]:
+        """Return the results of items. Raises StreamError for a level that is not promised."""
         tagger = self._tagger
+        selected = selection(self._model.about, *level, self._model.name)
         documents = in_tokens(items, self._cut)
         sentences = [sentence for document in documents for sentence in document.sentences]
         spans: list[TaggedSpans] | None = None
-        if codes_spans(tagger.labels):
-            tagged = list(tagger.tag_spans(sentences, bool(probabilities)))
+        if selected is not None or codes_spans(tagger.labels):
+            if selected is None:
+                tagged = list(tagger.tag_spans(sentences, bool(probabilities)))
+            else:
+                tagged = list(selected.of_text(tagger, sentences))
             labelled = [sentence for sentence, _ in tagged]
-            spans = [sentence_spans for _, sentence_spans in tagged]
+            spans = [sentence_spans for _, sentence_spans in tagged] if codes_spans(tagger.labels) else None
         else:
             labelled = list(tagger.tag(sentences))
         tables = tagger.probabilities(sentences) if probabilities else None
-        shown: list[list[Any]] | None = None
+        shown: Sequence[Sequence[Any]] | None = None
         if tables is not None and probabilities == "all":
             shown = [[_by_label(tagger.labels, row) for row in table] for table in tables]
         elif tables is not None:
@@ -70,7 +88,7 @@ class Tagging:
         return [
             result(
                 document,
-                labels=_firsts(sentence.layers[tagger.guideline] for sentence in labelled[indices]),
+                labels=[label_text(at) for sentence in labelled[indices] for at in sentence.layers[tagger.guideline]],
                 spans=spans and [SpanResult(*astuple(span)) for span in in_text(document, spans[indices])],
                 probabilities=shown and [number for row in shown[indices] for number in row],
             )
@@ -122,8 +140,11 @@ class Segmenting:
         self._tagger = model.under()
         self.cut = by_words(lambda lines: list(model.cut_all(lines)))
 
-    def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
+    def results(
+        self, items: Sequence[Item], probabilities: bool | str = False, level: Level = NO_LEVEL
+    ) -> list[TextResult]:
         """Return the results of texts. Raises RequestError for tokens, and if the probabilities do not exist."""
+        refuse_level(level, "a model that segments")
         texts = [item for item in items if isinstance(item, str)]
         if len(texts) < len(items):
             raise RequestError("found tokens, expected text or texts for a model that segments")
@@ -174,12 +195,15 @@ class Parsing:
         self._inputs = model.trained.inputs
         self._cut, self._taggers, self._longest = cut, taggers, longest
 
-    def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
+    def results(
+        self, items: Sequence[Item], probabilities: bool | str = False, level: Level = NO_LEVEL
+    ) -> list[TextResult]:
         """Return the results of items.
 
         Raises RequestError for a sentence that is too long and for the probabilities of all heads, and CorpusError as
         `TreePredictor.parse`.
         """
+        refuse_level(level, "a parser")
         if probabilities == "all":
             raise RequestError('found "all", expected true or false for a parser')
         documents = in_tokens(items, self._cut)

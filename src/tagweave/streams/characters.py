@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, first_lines, read_blocks, written
-from tagweave.corpus.formats import chosen_format, plain, recognise, tagged
+from tagweave.corpus.formats import chosen_format, kytea, plain, recognise, tagged
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -23,7 +23,7 @@ from tagweave.harvest.runs import without_blanks
 from tagweave.labels.coding import to_characters
 from tagweave.streams.inputs import Input
 from tagweave.streams.labelling import Labelling
-from tagweave.streams.stream import Progress
+from tagweave.streams.stream import Progress, check_can_hold
 from tagweave.training.fit.task import Task
 
 if TYPE_CHECKING:
@@ -73,10 +73,14 @@ class CharacterLabelling(Labelling):
         form = self.input_format
         if form.labels == "word" or (form.labels == "character" and self.completes):
             return form
+        if self.selected is not None:
+            return kytea.FORMAT
         return plain.SEGMENTED if self.tagger.model.task == "segment" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:
         """Raise StreamError for a format of characters without words, and for several guidelines: words may differ."""
+        if self.selected is not None:
+            check_can_hold(form, "words that may be unknown", lambda candidate: candidate.labels == "character")
         if form.unit == "character" and not form.labels:
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         if len(self.tagger.guidelines) > 1:
@@ -94,6 +98,8 @@ class CharacterLabelling(Labelling):
         return self.tagger.model.task != "segment"
 
     def filled(self, original: Sentence, labelled: Sentence, form: Format) -> Sentence:
+        if self.selected is not None:
+            return Sentence(labelled.forms, {SEGMENTATION: labelled.layers[self.tagger.guideline]})
         words = self.tagger.words(labelled)
         tags = words.layers.get(self.tagger.guideline)
         if form.labels == "character":
@@ -107,6 +113,7 @@ class CharacterLabelling(Labelling):
             self.tell(note)
         is_raw_to_segmented = (
             not self.completes
+            and self.selected is None
             and self.chosen_format is plain.RAW
             and parse_argument(self.argument).layer is None
             and chosen_format(format, output) in (plain.SEGMENTED, None)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tagweave.exchange.tokens import Tokenizer
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
+    from tagweave.models.selective import Selection
 
 
 def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
@@ -47,6 +48,7 @@ class Labelling(Stream):
     retag: bool = False  # whether to ignore the labels of the layer
     completes: bool = False  # whether the output is the completed annotation of the input, also in KyTea's format
     tell: Tell = say  # receives notes on the assumed format
+    selected: Selection | None = None  # what is written; by default the best labels
 
     @property
     def chosen_format(self) -> Format | None:
@@ -89,7 +91,12 @@ class Labelling(Stream):
     def labelled(self) -> Iterator[tuple[Sentence, Sentence]]:
         """Yield every sentence as read, and in the model's tokens with the best labels under its evidence."""
         for block in self.blocks():
-            yield from zip(block.originals, self.tagger.complete(block.evidence), strict=True)
+            labelled: Iterable[Sentence]
+            if self.selected is None:
+                labelled = self.tagger.complete(block.evidence)
+            else:
+                labelled = (sentence for sentence, _ in self.selected.labelled(self.tagger, block.evidence))
+            yield from zip(block.originals, labelled, strict=True)
 
     @abstractmethod
     def evidence(self, originals: Sequence[Sentence]) -> Corpus:

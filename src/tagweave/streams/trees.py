@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tagweave.conversion import UncertainToken
     from tagweave.corpus.formats.format import Format
     from tagweave.corpus.sentence import HeadLayer
+    from tagweave.models.selective import Selection
     from tagweave.models.tree import TreeModel, TreePredictor
 
 
@@ -36,6 +37,7 @@ def fill_in_trees(
     tell: Tell,
     layer: str = HEAD,
     retag: bool = False,
+    selected: Selection | None = None,
 ) -> Iterator[Sentence]:
     """Yield sentences with their trees in the layer `head`; `layer` is evidence, unless `retag`.
 
@@ -53,7 +55,11 @@ def fill_in_trees(
             heads = unknown if retag else sentence.heads.get(layer, unknown)
             # without other head layers, one of which might have the name of the guide's
             evidence.append(with_columns(replace(sentence, heads={guideline: heads}), names))
-        for sentence in parser.complete(evidence):
+        trees = parser.complete(evidence)
+        if selected is not None:
+            tables = parser.probabilities(evidence, guideline)
+            trees = (selected.heads(tree, guideline, table) for tree, table in zip(trees, tables, strict=True))
+        for sentence in trees:
             parsed = replace(sentence, heads={HEAD: sentence.heads[guideline]})
             yield without_enhanced_dependencies(parsed) if retag else parsed
 
@@ -65,6 +71,7 @@ def parsed_file(
     format: str | None,  # noqa: A002
     retag: bool,
     tell: Tell,
+    selected: Selection | None = None,
 ) -> Iterator[Sentence]:
     """Yield the sentences of `PATH[#LAYER]` with trees; heads of LAYER are evidence, unless `retag`.
 
@@ -76,7 +83,7 @@ def parsed_file(
     if source.note:
         tell(source.note)
     sentences, again = tee(sentence for block in source.blocks() for sentence in block)
-    parsed = fill_in_trees(sentences, parser, name, tell, parse_argument(argument).layer or HEAD, retag)
+    parsed = fill_in_trees(sentences, parser, name, tell, parse_argument(argument).layer or HEAD, retag, selected)
     for number, (sentence, read) in enumerate(zip(parsed, again, strict=True), 1):
         yield source.with_text(sentence, read, conllu.FORMAT, number)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from math import exp, log, sqrt
 from typing import Any
 
@@ -23,8 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.documents import are_in_documents
+from tagweave.evaluation import selective
 from tagweave.evaluation.calibration import Answers, calibration, head_answers, label_answers, span_answers
-from tagweave.labels import SPANS
+from tagweave.labels import PARSE, SPANS
 from tagweave.models.cascades import of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
@@ -44,6 +47,8 @@ _PRIOR = 0.5  # the standard deviation of the logarithm of the slope, and of the
 _DOUBTFUL = -1.5  # the logit that no slope changes
 _STEEPEST, _FARTHEST = 4.0, 8.0
 _TINY = 1e-9  # the smallest probability that counts
+_SAID = {"tag": "tokens", SPANS: "spans", "segment": "words", PARSE: "heads"}
+"""What is said or not (`evaluation.selective`), by task."""
 
 
 def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> Any:
@@ -79,7 +84,34 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
     facts = {"temperature": temperature, "file": name, "tokens": len(first.right), "before": before, "after": after}
     if recipe.task.name == SPANS:
         facts["spans"] = _of_spans(judged, temperature, threads)
-    return replace(model, about={**model.about, "calibration": facts})
+    about = {**model.about, "calibration": facts}
+    texts = prepared if recipe.task.name == PARSE else judged
+    if (of := _SAID.get(recipe.task.name)) and all(_can_select(*pair) for pair in texts):
+        about["selective"] = _thresholds(texts, outputs, facts, of, threads)
+    return replace(model, about=about)
+
+
+def _can_select(model: Any, corpus: Corpus) -> bool:
+    """Return whether words are known, and labels of one guideline, so that `evaluation.selective` has thresholds."""
+    if isinstance(model, TreeModel):
+        return True
+    return corpus.unit == "word" and (model.task == "tag" or len(model.space.views) == 1)
+
+
+def _thresholds(
+    judged: Judged, outputs: Sequence[Corpus], facts: dict[str, Any], of: str, threads: int
+) -> dict[str, Any]:
+    """Return the thresholds of what is said, by models with a temperature and a line for spans."""
+    several = [
+        selective.answers(replace(model, about={"calibration": facts}), corpus, output, threads)
+        for (model, corpus), output in zip(judged, outputs, strict=True)
+    ]
+    counts = accumulate((1 + int(some.unit.max(initial=0)) for some in several), initial=0)
+    numbered = [some._replace(unit=some.unit + before) for some, before in zip(several, counts, strict=False)]
+    sentences = (corpus.sentences for _, corpus in judged)
+    units = "documents" if all(map(are_in_documents, sentences)) else "sentences"
+    columns = map(np.concatenate, zip(*numbered, strict=True))
+    return selective.selective(selective.Answers(*columns), of, units, recall=of in ("tokens", "spans"))
 
 
 def _output(model: Any, gold: Corpus, threads: int) -> Corpus:
