@@ -21,6 +21,7 @@ from tagweave.front.corpora import load
 from tagweave.front.description import calibration_line, describe_model
 from tagweave.front.loading import load_model
 from tagweave.models.hub import CARD, MODEL, PREFIX, endpoint, fetched, hub_name, told
+from tagweave.models.selective import is_promised
 from tagweave.models.storage import describe_model as check_model
 from tagweave.version import __version__
 
@@ -177,6 +178,8 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
         line = calibration_line(about["about"]["calibration"])
         yield f"Probabilities are calibrated: scores are divided by a {cell(line)}. That changes no label."
         yield ""
+    if "selective" in about["about"]:
+        yield from (*_levels(about["about"]["selective"]), "")
     if not scored:
         yield "Not measured on test data."
         return
@@ -192,6 +195,28 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
         "Intervals are of a bootstrap over sentences. Speed is that of one pass over the corpus"
         f" on one machine, with {threads} thread{'s' if threads > 1 else ''}."
     )
+
+
+def _levels(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is promised with `--precision` and `--recall`, and what it costs."""
+    of, units = facts["of"], facts["units"]
+    yield (
+        f"With `tag --precision LEVEL`, the share that is wrong of the {of} that are said is expected to be at most 1 -"
+        f" LEVEL in text that is exchangeable with the {facts['count']:,} {units} of the development data. The confidence"
+        " is so high (0.990 for 0.95) that in as much new text at least LEVEL are right with a probability of about"
+        " LEVEL. Types of spans are promised one by one, those that are too rare for that together. `--recall LEVEL`"
+        " promises the same for the share of all that is right that is among what is said. Not counted is that the"
+        " iteration was chosen on the same data."
+    )
+    yield ""
+    yield f"| | level | {of} said | not promised |"
+    yield "| --- | ---: | ---: | --- |"
+    for kind, rows in ((kind, facts[kind]) for kind in ("precision", "recall")):
+        for row in rows:
+            without = [cell(label) for label, least in sorted(row["least"].items()) if least is None]
+            said = f"{100 * row['said']:.1f} %" if kind == "precision" else f"{row['said']:.2f} for one right one"
+            said = said if is_promised(row, kind) else ""
+            yield f"| {kind} | {row['level']:g} | {said} | {' '.join(without) if said else 'all'} |"
 
 
 def _usage(file: str, repository: str | None) -> Iterator[str]:

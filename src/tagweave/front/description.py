@@ -11,6 +11,7 @@ from tagweave.exchange.load import SourceFile
 from tagweave.exchange.tokenization import Tokenization
 from tagweave.models import storage
 from tagweave.models.hub import PREFIX, model_file
+from tagweave.models.selective import costs
 from tagweave.structures import CHAIN, TREE
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
     if "calibration" in about:
         yield f"  probabilities: {calibration_line(about['calibration'])}"
+    yield from (f"  {line}" for line in costs(about["selective"])) if "selective" in about else ()
     for field, what in (("lexicons", "words"), ("gazetteers", "phrases"), ("clusters", "words in clusters")):
         for file in plan.get(field, ()):
             yield (f"  with {file['path']}: {file['size']:,} {what}, sha256 {file['sha256'][:12]}")

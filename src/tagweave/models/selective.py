@@ -151,6 +151,24 @@ def _spelt(length: int, label: str, task: str) -> Sequence[str]:
     return [f"B-{label}", *[f"I-{label}"] * (length - 1)] if task == SPANS and label != OUTSIDE else [label]
 
 
+def is_promised(row: Mapping[str, Any], kind: str) -> bool:
+    """Return whether a level of `kind`, precision or recall, is promised for some labels, of recall for all."""
+    promised = [least is not None for label, least in row["least"].items() if kind == "recall" or label != OUTSIDE]
+    return bool(promised) and (all if kind == "recall" else any)(promised)
+
+
+def costs(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lines on what levels cost by the facts of a model."""
+    of = facts["of"]
+    shares = (
+        f"{row['level']:g}: {100 * row['said']:.0f} %" for row in facts["precision"] if is_promised(row, "precision")
+    )
+    yield f"{of} that are said at a precision of {', '.join(shares) or 'no level'}"
+    if facts["recall"]:
+        numbers = (f"{row['level']:g}: {row['said']:.2f}" for row in facts["recall"] if is_promised(row, "recall"))
+        yield f"{of} that are said for one right one at a recall of {', '.join(numbers) or 'no level'}"
+
+
 def selection(about: Mapping[str, Any], precision: float | None, recall: float | None, name: str) -> Selection | None:
     """Return what a model, called `name`, says at a level by what is known about it; `None` without a level.
 
@@ -167,11 +185,10 @@ def selection(about: Mapping[str, Any], precision: float | None, recall: float |
         raise StreamError(f"{asked}, of whose probabilities nothing is known, expected {expected}")
     if not facts[kind]:
         raise StreamError(f"{asked}, which says {facts['of']}, expected `precision`")
-    enough = any if kind == "precision" else all
-    promised = [row for row in facts[kind] if enough(least is not None for least in row["least"].values())]
+    promised = [row for row in facts[kind] if is_promised(row, kind)]
     row = min((row for row in facts[kind] if row["level"] >= level), key=lambda row: row["level"], default=None)
     if level <= 0 or row is None or row not in promised:
         most = max((row["level"] for row in promised), default=None)
-        expected = "it without: they are too few" if most is None else f"at most {most:g}"
-        raise StreamError(f"{asked}, expected {expected}, as development data tell")
+        expected = "it without" if most is None else f"at most {most:g}"
+        raise StreamError(f"{asked}, expected {expected}: its development data promise no more")
     return Selection(row["least"], precision is None)

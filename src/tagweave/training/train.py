@@ -12,6 +12,7 @@ from typing import Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import short_name
+from tagweave.models.selective import costs
 from tagweave.training.fit.calibration import calibrated
 from tagweave.training.fit.problem import Fitted
 from tagweave.training.job import Job, Training
@@ -99,4 +100,6 @@ def _calibrated(training: Training, judged: Sequence[tuple[Any, Corpus]], dev: F
     """Return the training with a model whose probabilities suit corpora that models have not seen."""
     name = short_name(dev.path) if dev else ""
     model = calibrated(training.fitted.model, judged, training.job.recipe, name)
+    for line in costs(model.about["selective"]) if "selective" in model.about else ():
+        training.job.run.tell(line)
     return replace(training, fitted=replace(training.fitted, model=model))

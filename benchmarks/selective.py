@@ -1,0 +1,182 @@
+"""Whether `tag --precision` and `--recall` hold what they promise: `python -m benchmarks.selective`.
+
+A model learns from TRAIN alone. Documents, or sentences where there are none, of dev and test together are then drawn
+into halves, again and again: thresholds come from one half, and what they promise is looked for in the other. Only the
+temperature of the model, and the line of its spans, come from all of dev. NoiseBench tells how probabilities of spans
+are calibrated where labels of TRAIN are wrong, by default and with clean development data.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+import tagweave as tw
+from benchmarks.characters import corpora_folder
+from benchmarks.processes import by_seeds
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.spans import OUTSIDE
+from tagweave.evaluation.calibration import calibrations
+from tagweave.evaluation.selective import Answers, answers, covering, precise, reach
+from tagweave.learning.run import Silence
+from tagweave.training.fit.calibration import calibrated
+from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.task import Task
+
+LEVELS = (0.9, 0.95)
+SPLITS = 100
+NOISES = ("expert", "crowdbest", "llm", "crowd", "distant", "weak")
+Numbers = dict[str, Any]
+
+
+def errors(model: Any, test: Corpus) -> dict[str, list[float]]:
+    """Return expected calibration errors by kind of answer, without and with what development data taught."""
+    raw = replace(model.trained, about={})
+    output = model.relabelled(test)
+    kinds = [calibrations(trained, test, output) for trained in (raw, model.trained)]
+    return {before.of: [before.error, after.error] for before, after in zip(*kinds, strict=True)}
+
+
+def joined(first: Answers, second: Answers) -> Answers:
+    """Return answers to two corpora as those to one."""
+    second = second._replace(unit=second.unit + 1 + first.unit.max())
+    return Answers(*map(np.concatenate, zip(first, second, strict=True)))
+
+
+def split(judged: Answers, level: float, seed: int) -> dict[str, float]:
+    """Return what thresholds of one half say of the other: precision, recall, and how much is said for either."""
+    units = np.random.default_rng(seed).permutation(np.unique(judged.unit))
+    is_seen = np.isin(judged.unit, units[: len(units) // 2])
+    seen, rest = judged.of(is_seen), judged.of(~is_seen)
+    rest = rest.of(rest.label != OUTSIDE)
+    sure = rest.is_best & reach(rest, precise(seen, level))
+    least = covering(seen, level)
+    wide = rest.is_best | reach(rest, least)
+    return {
+        "precision": float(rest.is_right[sure].mean()) if sure.any() else 1.0,
+        "said": float(sure.sum() / rest.is_best.sum()),
+        "recall": float(wide[rest.is_right].mean()),
+        "cost": float(wide.sum() / rest.is_right.sum()),
+        "promised": float(None not in least.values()),
+    }
+
+
+def of_corpus(task: str, folder: str, end: str = ".txt", layer: str = "", **options: Any) -> Numbers:
+    """Measure a model of a corpus."""
+    folder = f"{layer}={corpora_folder()}/{folder}" if layer else f"{corpora_folder()}/{folder}"
+    train, dev, test = (tw.load(f"{folder}/{name}{end}{layer and '#' + layer}") for name in ("train", "dev", "test"))
+    model = tw.train(train, task=task, callback=Silence(), **options)
+    best = (model.relabelled(corpus) for corpus in (dev, test))
+    recipe = Recipe(task=Task(task, getattr(model.trained, "coding", "")))
+    model.trained = calibrated(model.trained, [(model.trained, dev)], recipe)
+    judged = joined(*(answers(model.trained, *pair) for pair in zip((dev, test), best, strict=True)))
+    counted = judged.is_best & (judged.label != OUTSIDE)
+    rows = {level: [split(judged, level, seed) for seed in range(SPLITS)] for level in LEVELS}
+    levels = {f"{level:g}": {name: [row[name] for row in rows[level]] for name in rows[level][0]} for level in LEVELS}
+    right = float(judged.is_right[counted].mean())
+    return {"right": right, "units": len(np.unique(judged.unit)), "levels": levels, "errors": errors(model, test)}
+
+
+def of_noise(noise: str) -> Numbers:
+    """Measure a model of noisy labels."""
+    folder = corpora_folder() / "en" / "noisebench"
+    train, dev, test = (
+        tw.load(str(folder / f"{name}.txt")) for name in (f"noise_{noise}.train", "clean.dev", "clean.test")
+    )
+    return {"errors": errors(tw.train(train, dev=dev, task="spans", callback=Silence()), test)}
+
+
+SETTINGS: dict[str, Callable[[], Numbers]] = {
+    "CoNLL-2003, entities": partial(of_corpus, "spans", "en/conllpp"),
+    "CoNLL-2002, Spanish entities": partial(of_corpus, "spans", "es/conll2002"),
+    "NCBI, diseases": partial(of_corpus, "spans", "en/bio/ncbi-disease"),
+    "WNUT-17, entities": partial(of_corpus, "spans", "en/wnut17"),
+    "CrossNER politics, entities": partial(of_corpus, "spans", "en/crossner/politics"),
+    "CrossNER science, entities": partial(of_corpus, "spans", "en/crossner/science"),
+    "EWT, XPOS": partial(of_corpus, "tag", "en/ewt", ".conllu", "xpos"),
+    "ZX, words": partial(of_corpus, "segment", "zh/zx"),
+    **{f"NoiseBench {noise}": partial(of_noise, noise) for noise in NOISES},
+}
+
+
+def measured(name: str, seeds: int) -> Numbers:
+    """Return the numbers of a setting."""
+    begin = time.process_time()
+    numbers = SETTINGS[name]()
+    numbers["seconds"] = time.process_time() - begin
+    print(name, numbers["errors"], round(numbers["seconds"]), file=sys.stderr, flush=True)
+    return numbers
+
+
+def page(numbers: dict[str, Numbers], command: str, seeds: int) -> list[str]:
+    """Return the lines of the page."""
+    seconds = sum(values["seconds"] for values in numbers.values())
+    lines = [
+        "# How sure",
+        "",
+        "Written by",
+        "",
+        f"    {command}",
+        "",
+        f"in {seconds / 60:.0f} minutes of a processor. A model learns from TRAIN, by default. Documents, or sentences",
+        f"where there are none, of dev and test are drawn into two halves, {SPLITS} times: thresholds come from one, and",
+        "the other is looked at. The temperature, and the line of spans, are of dev. All numbers are percentages.",
+        "",
+        "## `--precision`",
+        "",
+        "*Right*: of all that the model says. *Precision* of what is said, *said* of all: means. *Holds*: the share of",
+        "halves in which precision reaches the level; where nothing is said, it does.",
+        "",
+        "| corpus | halves | right | level | precision | holds | said |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    of_corpora = {name: values for name, values in numbers.items() if "levels" in values}
+    for name, values in of_corpora.items():
+        for level, row in values["levels"].items():
+            holds = mean(value >= float(level) for value in row["precision"])
+            cells = [f"{100 * mean(row['precision']):.1f}", f"{100 * holds:.0f}", f"{100 * mean(row['said']):.1f}"]
+            head = [name, f"{values['units'] // 2:,}", f"{100 * values['right']:.1f}", f"{100 * float(level):g}"]
+            lines.append(f"| {' | '.join(head + cells)} |")
+    lines += [
+        "",
+        "## `--recall`",
+        "",
+        "Only of halves that promise the level. *Takes*: how many spans or tags are said for one that is right, as a",
+        "number.",
+        "",
+        "| corpus | level | promised | recall | holds | takes |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, values in of_corpora.items():
+        for level, row in values["levels"].items():
+            kept = [at for at, promised in enumerate(row["promised"]) if promised]
+            cells = [name, f"{100 * float(level):g}", f"{len(kept) * 100 // SPLITS}"]
+            if kept:
+                recall = [row["recall"][at] for at in kept]
+                cells += [f"{100 * mean(recall):.1f}", f"{100 * mean(value >= float(level) for value in recall):.0f}"]
+                cells += [f"{mean(row['cost'][at] for at in kept):.2f}"]
+            else:
+                cells += [""] * 3
+            lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "## Expected calibration error on test", ""]
+    lines += ["| corpus | of | before | after |", "|---|---|---|---|"]
+    for name, values in numbers.items():
+        for of, (before, after) in values["errors"].items():
+            lines.append(f"| {name} | {of} | {100 * before:.1f} | {100 * after:.1f} |")
+    return [*lines, ""]
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """The command."""
+    by_seeds("selective", __doc__, SETTINGS, measured, page, words, seeds=1)
+
+
+if __name__ == "__main__":
+    main()
