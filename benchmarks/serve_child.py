@@ -23,7 +23,7 @@ from tagweave.corpus.load import load
 from tagweave.serve import batches
 from tagweave.serve.app import application_of
 from tagweave.serve.batches import Batches, Metrics
-from tagweave.serve.requests import Item, TextResult
+from tagweave.serve.requests import NO_LEVEL, Item, Level, TextResult
 from tagweave.serve.serving import run
 from tagweave.serve.settings import Limits, ServerSettings
 from tagweave.serve.site import ServerSite
@@ -50,7 +50,9 @@ class SpacyModels:
     def refresh(self) -> None:
         pass
 
-    def results(self, items: Sequence[Item], _probabilities: bool | str = False) -> list[TextResult]:
+    def results(
+        self, items: Sequence[Item], _probabilities: bool | str = False, _level: Level = NO_LEVEL
+    ) -> list[TextResult]:
         texts = [each for each in items if isinstance(each, str)]
         return [_result(doc) for doc in self.nlp.pipe(texts, batch_size=_BATCH)]
 

@@ -25,7 +25,13 @@ TASK = {"id": 1, "data": {"body": "Ann Bell left Graz."}}
 ANNOTATION = {"id": 3, "completed_by": 1, "result": [MARK], "prediction": {"id": 1, "result": []}}
 PREDICTION = {"model_version": "x", "result": [MARK]}
 REQUESTS: dict[str, Any] = {
-    "/tag": {"tokens": ["Ann", "left"], "columns": {"x": ["a", "b"]}, "model": "ner", "probabilities": "all"},
+    "/tag": {
+        "tokens": ["Ann", "left"],
+        "columns": {"x": ["a", "b"]},
+        "model": "ner",
+        "probabilities": "all",
+        "precision": None,
+    },
     "/segment": {"text": "a b", "probabilities": True},
     "/parse": {"tokens": [["Ann", "left"], ["She"]], "columns": {"xpos": [["a", "b"], ["c"]]}},
     "/setup": {"schema": CONFIG, "project": "7.1"},

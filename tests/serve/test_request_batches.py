@@ -13,10 +13,10 @@ import pytest
 
 from tagweave.errors import CorpusError, RequestError
 from tagweave.serve.batches import Batches, Metrics
-from tagweave.serve.requests import Item, TextResult
+from tagweave.serve.requests import NO_LEVEL, Item, TextResult
 from tagweave.serve.settings import Limits
 
-KEY = ("tag", "m", False)
+KEY = ("tag", "m", False, NO_LEVEL)
 
 
 class Stub:
@@ -36,7 +36,7 @@ class Stub:
     def refresh(self) -> None:
         self.go.wait(10)
 
-    def results(self, items: Sequence[Item], probabilities: object) -> list[TextResult]:
+    def results(self, items: Sequence[Item], probabilities: object, _level: object) -> list[TextResult]:
         self.calls.append([*items])
         self.probabilities.append(probabilities)
         for each in items:
@@ -74,7 +74,7 @@ def tokens(answer: Any) -> list[str]:
 
 
 def test_what_waits_for_the_same_is_computed_together() -> None:
-    parse, probable = ("parse", "m", False), ("tag", "m", True)
+    parse, probable = ("parse", "m", False, NO_LEVEL), ("tag", "m", True, NO_LEVEL)
 
     async def work(batches: Batches, stub: Stub) -> Any:
         first = asyncio.create_task(batches.response(KEY, ["a"], 1))
