@@ -15,6 +15,8 @@ import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc
 from tagweave.errors import StreamError
+from tagweave.front.card import model_card
+from tagweave.front.description import describe_model, model_lines
 from tagweave.serve.app import application
 from tagweave.serve.settings import ServerSettings
 from treebank import treebank
@@ -76,6 +78,21 @@ def test_the_promise_holds_in_new_text(models: dict[str, Any]) -> None:
             assert len(pairs) > 0.75 * len(right)
             wide = [label for labels in model.tag(text, recall=level) for label in labels]
             assert sum(one in other.split("|") for one, other in zip(right, wide, strict=True)) / len(right) >= level
+
+
+def test_levels_and_what_they_cost_are_told(models: dict[str, Any]) -> None:
+    card = model_card(models["spans"].name)
+    assert "150 sentences of development data" in card and "| recall | 0.99 |" in card
+    lines = [*model_lines(describe_model(models["tag"].name))]
+    assert [line for line in lines if "tokens that are said at a precision of 0.8: 100 %" in line]
+    assert [line for line in lines if "tokens that are said for one right one at a recall of 0.8: 1.00" in line]
+    told: list[str] = []
+    rows = [{"level": 0.9, "least": {"P": 0.5, "Q": None, "O": None}, "said": 1.0}]
+    trained = models["spans"].trained
+    about = {"selective": {**trained.about["selective"], "precision": rows}}
+    few = replace(models["spans"], trained=replace(trained, about=about), tell=told.append)
+    assert few.tag(["a", "b"], precision=0.9) == ["B-P", None]
+    assert told == ["development data promise no precision of 0.9 for O, Q, which stay unknown"]
 
 
 def test_a_server_says_so_too(models: dict[str, Any]) -> None:
