@@ -68,11 +68,12 @@ def split(judged: Answers, level: float, seed: int) -> dict[str, float]:
     }
 
 
-def of_corpus(task: str, folder: str, end: str = ".txt", layer: str = "", **options: Any) -> Numbers:
-    """Measure a model of a corpus."""
-    folder = f"{layer}={corpora_folder()}/{folder}" if layer else f"{corpora_folder()}/{folder}"
-    train, dev, test = (tw.load(f"{folder}/{name}{end}{layer and '#' + layer}") for name in ("train", "dev", "test"))
-    model = tw.train(train, task=task, callback=Silence(), **options)
+def of_corpus(task: str, argument: str) -> Numbers:
+    """Measure a model of a corpus, `[GUIDELINE=]FOLDER/NAME[#LAYER]`."""
+    guideline, equals, path = argument.rpartition("=")
+    argument = f"{guideline}{equals}{corpora_folder()}/{path}"
+    train, dev, test = (tw.load(argument.replace("NAME", name)) for name in ("train", "dev", "test"))
+    model = tw.train(train, task=task, callback=Silence())
     best = (model.relabelled(corpus) for corpus in (dev, test))
     recipe = Recipe(task=Task(task, getattr(model.trained, "coding", "")))
     model.trained = calibrated(model.trained, [(model.trained, dev)], recipe)
@@ -94,14 +95,14 @@ def of_noise(noise: str) -> Numbers:
 
 
 SETTINGS: dict[str, Callable[[], Numbers]] = {
-    "CoNLL-2003, entities": partial(of_corpus, "spans", "en/conllpp"),
-    "CoNLL-2002, Spanish entities": partial(of_corpus, "spans", "es/conll2002"),
-    "NCBI, diseases": partial(of_corpus, "spans", "en/bio/ncbi-disease"),
-    "WNUT-17, entities": partial(of_corpus, "spans", "en/wnut17"),
-    "CrossNER politics, entities": partial(of_corpus, "spans", "en/crossner/politics"),
-    "CrossNER science, entities": partial(of_corpus, "spans", "en/crossner/science"),
-    "EWT, XPOS": partial(of_corpus, "tag", "en/ewt", ".conllu", "xpos"),
-    "ZX, words": partial(of_corpus, "segment", "zh/zx"),
+    "CoNLL-2003, entities": partial(of_corpus, "spans", "en/conllpp/NAME.txt"),
+    "CoNLL-2002, Spanish entities": partial(of_corpus, "spans", "es/conll2002/NAME.txt"),
+    "NCBI, diseases": partial(of_corpus, "spans", "en/bio/ncbi-disease/NAME.txt"),
+    "WNUT-17, entities": partial(of_corpus, "spans", "en/wnut17/NAME.txt"),
+    "CrossNER politics, entities": partial(of_corpus, "spans", "en/crossner/politics/NAME.txt"),
+    "CrossNER science, entities": partial(of_corpus, "spans", "en/crossner/science/NAME.txt"),
+    "EWT, XPOS": partial(of_corpus, "tag", "xpos=en/ewt/NAME.conllu#xpos"),
+    "ZX, words": partial(of_corpus, "segment", "segmentation=zh/zx/NAME.txt"),
     **{f"NoiseBench {noise}": partial(of_noise, noise) for noise in NOISES},
 }
 
