@@ -150,14 +150,14 @@ def page(numbers: dict[str, Numbers], command: str, seeds: int) -> list[str]:
         "",
         "## `--recall`",
         "",
-        "Only of halves that promise the level. *Takes*: how many spans or tags are said for one that is right, as a",
-        "number.",
+        "Of tags and spans, where the first half promises the level. *Takes*: how many are said for one that is right,",
+        "as a number.",
         "",
         "| corpus | level | promised | recall | holds | takes |",
         "|---|---|---|---|---|---|",
     ]
     for name, values in of_corpora.items():
-        for level, row in values["levels"].items():
+        for level, row in values["levels"].items() if "words" not in values["errors"] else ():
             kept = [at for at, promised in enumerate(row["promised"]) if promised]
             cells = [name, f"{100 * float(level):g}", f"{len(kept) * 100 // SPLITS}"]
             if kept:
