@@ -174,6 +174,9 @@ def test_what_is_not_promised_is_refused(models: dict[str, Any], tmp_path: Path)
     ):
         with pytest.raises(StreamError, match=message):
             tagger.tag(["a"], **options)  # type: ignore[attr-defined]
+    coded: Any = tw.train(drawn("spans", 0), dev=drawn("spans", 1), task="tag", iterations=2)
+    with pytest.raises(TypeError, match="sure of tokens"):
+        coded.spans(["a"], precision=0.9)
     for options in ({"best": 2}, {"probabilities": True}, {"to": ["tag"]}, {"then": ["x"]}):
         with pytest.raises(StreamError, match="expected it without"):
             model.label_file(tmp_path / "none", precision=0.9, **options)

@@ -18,6 +18,7 @@ from tagweave.errors import StreamError
 from tagweave.exchange.tokens import text_lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.label_model import Item, LabelModel, as_text, cut_by, read, sentence_of
+from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.packing import private_folder
 from tagweave.streams.characters import CharacterLabelling, raw_evidence
@@ -149,6 +150,8 @@ class Tagger(LabelModel):
         items, are_several = read(data, cut_by(tokens or self.tokenization))
         sentences = (sentence for item in items for sentence in item.sentences)
         selected = self.selection(precision, recall)
+        if selected is not None and self.chain.task != SPANS:
+            raise TypeError(f"found {self.name}, which is sure of tokens, expected a model of the task spans")
         tagged = self._tagger.tag_spans(sentences) if selected is None else selected.of_text(self._tagger, sentences)
         spans = (spans_of_sentence for _, spans_of_sentence in tagged)
         answers = [in_text(item.text, list(islice(spans, len(item.sentences)))) for item in items]

@@ -46,8 +46,9 @@ def candidates(tagger: ChainPredictor, corpus: Corpus) -> Iterator[tuple[Sentenc
         return
     tables = tagger.probabilities(corpus.sentences, corpus.guideline, corpus.covered)
     if tagger.model.task != SPANS:
+        number = {label: at for at, label in enumerate(tagger.labels)}
         for sentence, table in zip(completed, tables, strict=True):
-            best = [tagger.labels.index(label) for label in _first(sentence.layers[tagger.guideline])]
+            best = [number[label] for label in _first(sentence.layers[tagger.guideline])]
             yield sentence, _labels(tagger.labels, table, best)
         return
     proposed = tagger.spans(corpus.sentences, LEAST, corpus.guideline)
@@ -86,9 +87,8 @@ class Selection:
     """What is said at a level.
 
     Attributes:
-        least: the smallest probability that is said, by type of spans or for `EVERY` label; `None`: no level is
-            promised, and nothing is said beside the best labels, or nothing at all.
-        adds: whether all that might be right is added to the best labels (recall); if not, only what is sure is said
+        least: the smallest probability that is said, by type of spans or for `EVERY` label; `None`: nothing is said.
+        adds: whether all that might be right is added to the best labels (recall), or only what is sure of them is said
             (precision).
     """
 

@@ -24,6 +24,7 @@ from tagweave.front.loading import load_model, load_models
 from tagweave.front.model import Model
 from tagweave.front.parser import Parser
 from tagweave.front.taggers import DIGITS, LEAST, Segmenter, Tagger, in_text, label_probabilities, label_text
+from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import codes_spans, split_label
 from tagweave.models.chain_predictor import ChainPredictor, TaggedSpans
 from tagweave.models.selective import selection
@@ -74,7 +75,8 @@ class Tagging:
             else:
                 tagged = list(selected.of_text(tagger, sentences))
             labelled = [sentence for sentence, _ in tagged]
-            spans = [sentence_spans for _, sentence_spans in tagged] if codes_spans(tagger.labels) else None
+            if selected is None or tagger.model.task == SPANS:
+                spans = [sentence_spans for _, sentence_spans in tagged]
         else:
             labelled = list(tagger.tag(sentences))
         tables = tagger.probabilities(sentences) if probabilities else None
