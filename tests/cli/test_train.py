@@ -46,8 +46,9 @@ def test_it_tells_the_size_of_the_problem_and_every_iteration(run, corpora, tmp_
     assert lines[1] == f"{labels} labels, {features:,} features, {problem.model.parameters.size:,} weights"
     assert re.fullmatch(r"about \d+ MB of memory for training, \d+ MB in all|about .* GB in all", lines[2])
     assert [line.split("  ")[0] for line in lines[3:5]] == ["iteration 1/2", "iteration 2/2"]
-    assert lines[5].startswith(f"{tmp_path / 'm'}: 2 iterations, dev 0.")
-    assert len(lines) == 6
+    assert [line.split(" a ")[1].split(" 0.8")[0] for line in lines[5:7]] == ["precision of", "recall of"]
+    assert lines[7].startswith(f"{tmp_path / 'm'}: 2 iterations, dev 0.")
+    assert len(lines) == 8
 
 
 def test_the_model_tells_what_it_was_made_of(run, corpora, tmp_path):
