@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,18 +127,22 @@ def test_documents_are_units_where_there_are_any() -> None:
     assert units_of(words).tolist() == [0, 0, 1, 1, 2]
 
 
+def corpus(*sentences: Any) -> Corpus:
+    return Corpus(sentences)
+
+
 def test_answers_are_compared_with_what_is_known() -> None:
     """Of tags single positions, of spans whole sentences; what the model does not think of is missed."""
-    tags = Corpus([(["a", "b"], ["X", "Y"]), (["b", "a"], ["Y", "X"])] * 20)
+    tags = corpus(*[(["a", "b"], ["X", "Y"]), (["b", "a"], ["Y", "X"])] * 20)
     model = train(tags, task="tag", iterations=5).trained
-    gold = Corpus([Sentence(("a", "b", "a"), {"tag": (("X",), None, ("new",))})])
+    gold = corpus(Sentence(("a", "b", "a"), {"tag": (("X",), None, ("new",))}))
     found = answers(model, gold, gold)
     rows = [*zip(found.label, found.is_best, found.is_right, strict=True)]
     assert [row for row in rows if row[1]] == [("*", True, True), ("*", True, False)]
     assert rows.count(("*", False, True)) == 1, "the new label"
-    spans = Corpus([(["a", "b"], ["B-P", "I-P"]), (["c", "c"], ["O", "O"])] * 20)
+    spans = corpus(*[(["a", "b"], ["B-P", "I-P"]), (["c", "c"], ["O", "O"])] * 20)
     model = train(spans, task="spans", iterations=5).trained
     partial = Sentence(("a", "b"), {"tag": (("B-P",), None)})
-    found = answers(model, Corpus([*spans.sentences[:2], partial]), spans)
+    found = answers(model, corpus(*spans.sentences[:2], partial), spans)
     best = found.of(found.is_best)
     assert best.label.tolist() == ["P", "O", "O"] and best.is_right.all() and best.unit.tolist() == [0, 1, 1]

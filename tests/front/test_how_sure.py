@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Arc
+from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import StreamError
 from tagweave.front.card import model_card
 from tagweave.front.description import describe_model, model_lines
@@ -31,7 +31,8 @@ def drawn(task: str, seed: int, count: int = 150) -> Corpus:
     """Words a and b, whose labels are sure, and x, which has those of either, by chance."""
     draw = random.Random(seed)
     words = [draw.choices("aabbx", k=6) for _ in range(count)]
-    return Corpus([(row, [LABELS[task](word, draw.random() < 0.5) for word in row]) for row in words])
+    rows: Any = [(row, [LABELS[task](word, draw.random() < 0.5) for word in row]) for row in words]
+    return Corpus(rows)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_only_what_is_sure_is_said_or_all_that_might_be(models: dict[str, Any], 
     assert [(span.first, span.label) for span in spans.spans(words, precision=0.95)] == [(0, "P"), (3, "P")]
     assert [span.first for span in spans.spans(words, recall=0.95)] == [0, 1, 3]
     assert tags.tag("a x b", precision=0.95) == "a/N x b/V"
-    corpus = tags.tag(Corpus([(words, [None] * 4)]), recall=0.95)
+    corpus = tags.tag(Corpus((Sentence(tuple(words)),)), recall=0.95)
     assert sorted(corpus[0].layers["tag"][1]) == ["N", "V"]
     text = tmp_path / "text.txt"
     text.write_text("a x x/V b\n", encoding="utf-8")
@@ -70,7 +71,7 @@ def test_the_promise_holds_in_new_text(models: dict[str, Any]) -> None:
     for task, model in models.items():
         new = drawn(task, 2)
         text = [list(sentence.forms) for sentence in new]
-        right = [label for sentence in new for (label,) in sentence.layers["tag"] if label]
+        right = [labels[0] for sentence in new for labels in sentence.layers["tag"] if labels]
         for level in (0.9, 0.95):
             said = [label for labels in model.tag(text, precision=level) for label in labels]
             pairs = [(one, other) for one, other in zip(said, right, strict=True) if one is not None]
@@ -120,8 +121,7 @@ def test_words_stay_unknown_in_files_of_boundaries(tmp_path: Path) -> None:
             drawn = draw.choices(["甲", "乙丙"], k=8)
             return [part for word in drawn for part in (list(word) if draw.random() < 0.5 else [word])]
 
-        rows = [words() for _ in range(count)]
-        return Corpus([(row, row) for row in rows])
+        return Corpus(tuple(Sentence(tuple(words())) for _ in range(count)))
 
     model: Any = tw.train(text(150), dev=text(150), task="segment", iterations=5)
     raw = tmp_path / "text.raw"
@@ -142,7 +142,7 @@ def test_heads_stay_unknown(tmp_path: Path) -> None:
         """Trees in which every second determiner, by chance, depends on the verb."""
         sentences = []
         for each in treebank(count, seed):
-            verb = [tag for (tag,) in each.layers["upos"] if tag].index("V") + 1
+            verb = each.layers["upos"].index(("V",)) + 1
             pairs = zip(each.heads["head"], each.layers["upos"], strict=True)
             heads = [(Arc(verb, "det"),) if tag == ("D",) and draw.random() < 0.5 else arcs for arcs, tag in pairs]
             sentences.append(replace(each, heads={"head": tuple(heads)}))
@@ -165,7 +165,7 @@ def test_heads_stay_unknown(tmp_path: Path) -> None:
 
 def test_what_is_not_promised_is_refused(models: dict[str, Any], tmp_path: Path) -> None:
     model = models["tag"]
-    alone = tw.train(drawn("tag", 0, 20), task="tag", iterations=1)
+    alone: Any = tw.train(drawn("tag", 0, 20), task="tag", iterations=1)
     for tagger, options, message in (
         (alone, {"precision": 0.9}, "trained with development data"),
         (model, {"precision": 0.9, "recall": 0.9}, "one of them"),
@@ -173,10 +173,11 @@ def test_what_is_not_promised_is_refused(models: dict[str, Any], tmp_path: Path)
         (model, {"precision": -1}, "expected at most 0.9"),
     ):
         with pytest.raises(StreamError, match=message):
-            tagger.tag(["a"], **options)  # type: ignore[attr-defined]
+            tagger.tag(["a"], **options)
     coded: Any = tw.train(drawn("spans", 0), dev=drawn("spans", 1), task="tag", iterations=2)
     with pytest.raises(TypeError, match="sure of tokens"):
         coded.spans(["a"], precision=0.9)
-    for options in ({"best": 2}, {"probabilities": True}, {"to": ["tag"]}, {"then": ["x"]}):
+    unfit: list[dict[str, Any]] = [{"best": 2}, {"probabilities": True}, {"to": ["tag"]}, {"then": ["x"]}]
+    for options in unfit:
         with pytest.raises(StreamError, match="expected it without"):
             model.label_file(tmp_path / "none", precision=0.9, **options)

@@ -57,8 +57,8 @@ class Answers(NamedTuple):
     is_right: Booleans  # [K]
     unit: Numbers  # [K], the number of its document or sentence
 
-    def of(self, which: Booleans) -> Answers:
-        """Return some of the answers, [K]."""
+    def of(self, which: NDArray[Any]) -> Answers:
+        """Return some of the answers, by flags [K] or numbers."""
         label, probability, is_best, is_right, unit = self
         return Answers(label[which], probability[which], is_best[which], is_right[which], unit[which])
 
