@@ -68,6 +68,17 @@ def split(judged: Answers, level: float, seed: int) -> dict[str, float]:
     }
 
 
+def summary(rows: Sequence[dict[str, float]], level: float) -> dict[str, float]:
+    """Return means over splits, and the shares of them in which a level holds; of recall where it is promised."""
+    promised = [row for row in rows if row["promised"]]
+    numbers = {name: mean(row[name] for row in rows) for name in ("precision", "said", "promised")}
+    numbers["precision holds"] = mean(row["precision"] >= level for row in rows)
+    if promised:
+        numbers |= {name: mean(row[name] for row in promised) for name in ("recall", "cost")}
+        numbers["recall holds"] = mean(row["recall"] >= level for row in promised)
+    return numbers
+
+
 def of_corpus(task: str, argument: str) -> Numbers:
     """Measure a model of a corpus, `[GUIDELINE=]FOLDER/NAME[#LAYER]`."""
     guideline, equals, path = argument.rpartition("=")
@@ -79,8 +90,7 @@ def of_corpus(task: str, argument: str) -> Numbers:
     model.trained = calibrated(model.trained, [(model.trained, dev)], recipe)
     judged = joined(*(answers(model.trained, *pair) for pair in zip((dev, test), best, strict=True)))
     counted = judged.is_best & (judged.label != OUTSIDE)
-    rows = {level: [split(judged, level, seed) for seed in range(SPLITS)] for level in LEVELS}
-    levels = {f"{level:g}": {name: [row[name] for row in rows[level]] for name in rows[level][0]} for level in LEVELS}
+    levels = {f"{level:g}": summary([split(judged, level, seed) for seed in range(SPLITS)], level) for level in LEVELS}
     right = float(judged.is_right[counted].mean())
     return {"right": right, "units": len(np.unique(judged.unit)), "levels": levels, "errors": errors(model, test)}
 
@@ -142,8 +152,7 @@ def page(numbers: dict[str, Numbers], command: str, seeds: int) -> list[str]:
     of_corpora = {name: values for name, values in numbers.items() if "levels" in values}
     for name, values in of_corpora.items():
         for level, row in values["levels"].items():
-            holds = mean(value >= float(level) for value in row["precision"])
-            cells = [f"{100 * mean(row['precision']):.1f}", f"{100 * holds:.0f}", f"{100 * mean(row['said']):.1f}"]
+            cells = [f"{100 * row['precision']:.1f}", f"{100 * row['precision holds']:.0f}", f"{100 * row['said']:.1f}"]
             head = [name, f"{values['units'] // 2:,}", f"{100 * values['right']:.1f}", f"{100 * float(level):g}"]
             lines.append(f"| {' | '.join(head + cells)} |")
     lines += [
@@ -158,12 +167,9 @@ def page(numbers: dict[str, Numbers], command: str, seeds: int) -> list[str]:
     ]
     for name, values in of_corpora.items():
         for level, row in values["levels"].items() if "words" not in values["errors"] else ():
-            kept = [at for at, promised in enumerate(row["promised"]) if promised]
-            cells = [name, f"{100 * float(level):g}", f"{len(kept) * 100 // SPLITS}"]
-            if kept:
-                recall = [row["recall"][at] for at in kept]
-                cells += [f"{100 * mean(recall):.1f}", f"{100 * mean(value >= float(level) for value in recall):.0f}"]
-                cells += [f"{mean(row['cost'][at] for at in kept):.2f}"]
+            cells = [name, f"{100 * float(level):g}", f"{100 * row['promised']:.0f}"]
+            if "recall" in row:
+                cells += [f"{100 * row['recall']:.1f}", f"{100 * row['recall holds']:.0f}", f"{row['cost']:.2f}"]
             else:
                 cells += [""] * 3
             lines.append(f"| {' | '.join(cells)} |")
