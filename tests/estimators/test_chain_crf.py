@@ -502,3 +502,30 @@ def test_what_is_no_feature_is_named() -> None:
 def test_a_number_that_is_text_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"found {name}='0.1', expected a number"):
         ChainCRF(**{name: "0.1"}).fit([[["a"]]], [["A"]])
+
+
+def test_partial_fit_goes_on_without_the_sentences_of_before() -> None:
+    first = (
+        [[["the"], ["dog"]], [["a"], ["cat"]], [["the"], ["cat"], ["runs"]]] * 10,
+        [list("DN"), list("DN"), list("DNV")] * 10,
+    )
+    second = [[["oh"], ["the"], ["cow"]]] * 10, [["I", None, {"N", "V"}]] * 10
+    crf = ChainCRF().partial_fit(*first)
+    weights = dict(crf.state_features_ or {})
+    crf.partial_fit(*second)
+    assert crf.classes_ == ["D", "I", "N", "V"]
+    assert crf.predict_single([["oh"], ["the"], ["cat"], ["runs"]]) == ["I", "D", "N", "V"]
+    now = crf.state_features_ or {}
+    assert set(weights) <= set(now) and ("oh", "I") in now
+    assert max(abs(now[pair] - weight) for pair, weight in weights.items()) < 0.7
+    fitted = ChainCRF(algorithm="lbfgs", c2=0.1).fit(*first)
+    assert fitted.partial_fit(*second).predict_single([["oh"], ["a"], ["dog"]]) == ["I", "D", "N"]
+
+
+def test_partial_fit_takes_values_of_any_size() -> None:
+    sentences = [[{"size": 1e6, "big": True}, {"size": 2e5}]] * 5
+    with pytest.warns(UserWarning, match="scaled to at most 1"):
+        crf = ChainCRF(algorithm="adagrad").fit(sentences, [["B", "S"]] * 5)
+    with pytest.warns(UserWarning, match="scaled to at most 1"):
+        crf.partial_fit(sentences, [["B", "S"]] * 5)
+    assert crf.predict_single(sentences[0]) == ["B", "S"]

@@ -23,7 +23,7 @@ from tagweave.training.methods import AUTO, METHODS, SINGLE, serving
 from tagweave.training.plan import STUDENT_OPTIONS, Plan, Source
 
 _METHOD_OPTIONS = declared({method.name: method.options for method in METHODS.values()})
-_PLAN_OPTIONS = declared({"": Plan}, leave_out=("target", "sources", "dev", "method", "settings"))
+_PLAN_OPTIONS = declared({"": Plan}, leave_out=("target", "sources", "dev", "start", "method", "settings"))
 (_COVERS,) = (declaration for declaration in declared({"": Source}) if declaration.name == "covers")
 SETTINGS = frozenset(declaration.name for declaration in (*_PLAN_OPTIONS, *_METHOD_OPTIONS) if not declaration.has_flag)
 """The options that `--set` sets."""
@@ -92,6 +92,24 @@ def train(
         list[str] | None,
         flag("[G=]FILE", "A training corpus of another guideline, or a further one (repeatable).", panel="Corpora"),
     ] = None,
+    start: Annotated[
+        str | None,
+        flag(
+            "MODEL",
+            "A model to go on from: it learns from TRAIN, and keeps what it knows. Wherever TRAIN is silent, what the"
+            " model believes is evidence.",
+            "--from",
+            panel="Going on",
+        ),
+    ] = None,
+    replay: Annotated[
+        list[str] | None,
+        flag(
+            "FILE",
+            "With --from, text that the model learned from before, of which a sample joins (repeatable).",
+            panel="Going on",
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         flag(
@@ -141,7 +159,9 @@ def train(
     Ctrl-C keeps the best model so far. The state of training is saved in MODEL.checkpoint every few seconds, from which
     --resume continues, and removed at the end.
     """
+    from tagweave.corpus.files import digest
     from tagweave.corpus.load import check_there
+    from tagweave.models.hub import model_file
     from tagweave.structures import STRUCTURES
     from tagweave.training.methods import check_known
 
@@ -150,7 +170,8 @@ def train(
     learner_texts = _add_settings(setting, plan_values, method_values)
     if "task" in plan_values:
         check_known("task", plan_values["task"], tuple(STRUCTURES))
-    check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
+    source = _with_replay(source, replay, start)
+    check_there(*(corpora or ()), *source, *((dev,) if dev else ()))
     if model is not None and not print_plan:
         _check_writable(model, log, ())
     from tagweave.training.fit.recipe import learner_settings, template_texts
@@ -163,11 +184,12 @@ def train(
 
     numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
     sizes = [int(size) if size.isdecimal() else size for size in sample.split(",")] if sample is not None else None
-    corpus_sources = training_sources([*(corpora or ()), *(source or ())], numbers, sizes, format, covers)
+    corpus_sources = training_sources([*(corpora or ()), *source], numbers, sizes, format, covers)
     corpus_fields: dict[str, Any] = {
         "target": tuple(corpus_sources[: len(corpora or ())]),
         "sources": tuple(corpus_sources[len(corpora or ()) :]),
         "dev": Source.of(dev, format) if dev else None,
+        "start": FileReference(start, digest(model_file(start))) if start else None,
     }
     if plan or like:
         _check_alone({**locals(), **plan_values, **method_values}, "plan" if plan else "like")
@@ -213,6 +235,15 @@ _BESIDE = (
     "help_all",
 )
 _CORPORA = ("corpora", "source", "dev", "covers", "format")
+
+
+def _with_replay(source: list[str] | None, replay: list[str] | None, start: str | None) -> list[str]:
+    """Return sources, which are text that is known already where training goes on from a model."""
+    if replay and start is None:
+        raise OptionError("found --replay without --from, expected a model to go on from")
+    if source and start is not None:
+        raise OptionError("found --source with --from, expected more of TRAIN, or text that is known already, --replay")
+    return [*(source or ()), *(replay or ())]
 
 
 def _add_settings(

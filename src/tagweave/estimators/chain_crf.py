@@ -99,6 +99,21 @@ class ChainCRF(CRFParameters):
             self.save(self.model_filename)
         return self
 
+    def partial_fit(
+        self, X: Iterable[TokenSequence], y: Iterable[Labels], sample_weight: Iterable[float] | None = None
+    ) -> Self:
+        """Go on from the fitted model with more sentences, by AdaGrad, which stays near weights that were learned.
+
+        The sentences of before are not needed. Attributes and labels may be new. `max_iterations` is how often it goes
+        through the sentences: by default eight times without a model, then three times. Raises as `fit`.
+        """
+        model = self._fitted()
+        sentences = token_sequences(X)
+        layers = layers_of(y, [len(sentence) for sentence in sentences])
+        train = Sequences(sentences, layers, weights_of(sample_weight, len(sentences)))
+        self._model, self.training_log_ = fit_sequences(train, None, self.get_params(), model, goes_on=True)
+        return self
+
     def predict(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> Predictions:
         """The best labels: an array [sentences, tokens] if all sentences are of one length, else [sentences] of lists.
 

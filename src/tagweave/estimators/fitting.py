@@ -27,11 +27,20 @@ from tagweave.labels import SPANS
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.learning.staying_near import RATE
 from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer, TrainerAround, TrainerState, Watch
 from tagweave.models.batches import chunk_bounds
 from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission, in_powers_of_two
-from tagweave.training.fit.chain_problem import ChainProblem, lay_out, layout_of, scheme_of, scorer
+from tagweave.training.fit.chain_problem import (
+    ChainProblem,
+    going_on,
+    lay_out,
+    layout_of,
+    scheme_of,
+    scorer,
+    with_pairs_of,
+)
 from tagweave.training.fit.problem import fit_problem
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.task import Task
@@ -170,10 +179,17 @@ class Sequences:
 
 
 def fit_sequences(
-    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any]
+    train: Sequences,
+    dev: Sequences | None,
+    parameters: Mapping[str, Any],
+    start: ChainModel | None = None,
+    goes_on: bool = False,
 ) -> tuple[ChainModel, list[Iteration]]:
-    """Fit a model by the parameters of `ChainCRF`. Raises ValueError: no data, or what does not fit together."""
-    name = parameters["algorithm"]
+    """Fit a model by the parameters of `ChainCRF`, or as a part of a stream (`goes_on`), after `start` if there is one.
+
+    Raises ValueError: no data, or what does not fit together.
+    """
+    name = "adagrad" if goes_on else parameters["algorithm"]
     algorithm = algorithm_of(name)
     if not algorithm.weighs and set(train.weights) - {0.0, 1.0}:
         raise ValueError(f"sample_weight: the algorithm {name!r} cannot weigh sentences")
@@ -183,7 +199,7 @@ def fit_sequences(
     recipe = Recipe(
         Task(SPANS, coding) if coding else Task(),
         learner=algorithm.learner,
-        settings=settings_of(name, {key: parameters[key] for key in _LEARNER}),
+        settings={"rate": RATE} if goes_on else settings_of(name, {key: parameters[key] for key in _LEARNER}),
         features="all" if parameters["all_possible_states"] else "observed",
         edges=False,
         precision="float64",
@@ -192,13 +208,16 @@ def fit_sequences(
     min_freq = parameters["min_freq"] or 0
     check("min_freq", min_freq)
     all_transitions = bool(parameters["all_possible_transitions"])
-    problem, scales = _prepare(train, recipe, min_freq, all_transitions, algorithm.largest)
+    problem, scales = _prepare(train, recipe, min_freq, all_transitions, algorithm.largest, start)
     recording = _Recording(bool(parameters["verbose"]))
-    trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
+    trainer = problem.trainer(recipe)
+    if not goes_on:
+        trainer = trainer_of(name, trainer, parameters["period"], parameters["delta"])
     evaluate = None if dev is None else _evaluation(problem, scales, dev)
     if (limit := parameters["max_iterations"]) is not None:
         check("max_iterations", limit)
-    limit = algorithm.iterations if limit is None else limit
+    if limit is None:
+        limit = trainer.epochs if goes_on else algorithm.iterations
     schedule = Schedule(limit, parameters["period"] or PERIOD, selects=bool(parameters["early_stopping"]))
     model = fit_problem(problem, recipe, run=Run(schedule, recording), trainer=trainer, evaluate=evaluate).model
     about = {name: value for name, value in model.about.items() if name != "recipe"}  # `get_params` tells it
@@ -212,7 +231,12 @@ def _evaluation(problem: ChainProblem, scales: Floats | None, dev: Sequences) ->
 
 
 def _prepare(
-    train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool, limit: float
+    train: Sequences,
+    recipe: Recipe,
+    min_freq: float,
+    all_transitions: bool,
+    limit: float,
+    start: ChainModel | None = None,
 ) -> tuple[ChainProblem, Floats | None]:
     """Return the problem, and the scale of each attribute if the values of some were scaled."""
     train = train.where([weight > 0 for weight in train.weights])
@@ -221,20 +245,46 @@ def _prepare(
     names = sorted({name for layer in train.layers for candidates in set(layer) for name in candidates or ()})
     if not names:
         raise ValueError("found no label in y, only None: there is nothing to learn from")
+    if start is not None:
+        names = sorted({*names, *start.space.names})
     sets = LabelSets(LabelSpace.plain(GUIDELINE, recipe.task.labels(names)))
     allow = [allowed(layer, sets) for layer in train.layers]
     # a sentence without evidence has loss 0; dropped here, it does not even change the order of the attributes
     train = train.where([bool(numbers.any()) for numbers in allow])
-    encoder = AttributeEncoder()
+    encoder = AttributeEncoder() if start is None else start.encoder.growing(start.linear.counts)
+    assert isinstance(encoder, AttributeEncoder)  # noqa: S101 - as `load` and `fit` make it
     encoded = finite(encoder.encode_attributes(train.sentences, train.weights), encoder)
     counts = encoder.freeze(encoded)
     evidence = [numbers for numbers in allow if numbers.any()]
     encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]), rows=sets.rows)
     parameters = _parameters(encoder, encoded, sets, recipe, min_freq, all_transitions)
     parameters = replace(parameters, occurrences=in_powers_of_two(counts))
+    if start is not None:
+        parameters = _with_those_of(start.linear, parameters)
     if (scales := _scales(encoder, encoded, limit)) is not None:
         encoded = replace(encoded, type_values=encoded.type_values * scales[encoded.type_features])
-    return lay_out(parameters, encoder, encoded, sets, recipe), scales
+    problem = lay_out(parameters, encoder, encoded, sets, recipe)
+    if start is None:
+        return problem, scales
+    problem = going_on(problem, start)
+    inverse = None if scales is None else 1 / scales
+    return replace(
+        problem, model=replace(problem.model, weights=_unscaled(problem.model, problem.model.weights, inverse))
+    ), scales
+
+
+def _with_those_of(before: ChainParameters, parameters: ChainParameters) -> ChainParameters:
+    """Return parameters that have the weights of an earlier model, too, whose features are the first."""
+    ((view, layout),) = parameters.weighted
+    observed = parameters.observed_transitions
+    if observed is not None and before.observed_transitions is not None:
+        columns = np.array([view.number[name] for name in before.space.names])
+        table = observed[0].copy()
+        table[np.ix_(columns, columns)] |= before.observed_transitions[0]
+        observed = (table,)
+    elif before.observed_transitions is None:
+        observed = None
+    return replace(parameters, layouts=(with_pairs_of(before, 0, view, layout),), observed_transitions=observed)
 
 
 def _scales(encoder: AttributeEncoder, encoded: Encoded, limit: float) -> Floats | None:

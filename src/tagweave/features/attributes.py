@@ -115,6 +115,9 @@ class AttributeEncoder(Encoder):
             self.names[ids[at]] = distinct_names[at]
         return features
 
+    def growing(self, counts: NDArray[np.int64]) -> Self:
+        return type(self)(self.index.growing(counts), self.names)
+
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
         counts = self.index.counts[: len(self.index)]
         new = self.index.freeze(minimum_count)

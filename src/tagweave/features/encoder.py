@@ -17,7 +17,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.errors import CorpusError
+from tagweave.errors import CorpusError, PlanError
 from tagweave.evidence.sequences import Evidence, pointers
 from tagweave.features.columns import LIST_COLUMNS, FormColumns, value_numbers
 from tagweave.features.encoded import Encoded
@@ -60,6 +60,7 @@ class Encoder(ABC):
     has_values: bool = False  # whether features are multiplied with values, not only present or absent
 
     of_documents: bool = False  # whether features look at the whole document, so that it has to be in one batch
+    lookups: Lookups = NOTHING  # what features look up
     subwords: Subwords | None = None  # the pieces that a network reads beside features
     parts: Mapping[str, Any] = MappingProxyType({})  # the chain models inside it, by their names in files
     segmenter: Any = None  # the chain model of characters that cuts text into the words that are labelled
@@ -87,6 +88,13 @@ class Encoder(ABC):
         Returns how often each of the F features occurred that stay, int64[F].
         """
         return np.zeros(0, np.int64)
+
+    def growing(self, counts: NDArray[np.int64]) -> Self:
+        """Return an encoder that begins with the features of this one, in their order, and grows.
+
+        `counts`: int64[F], how often each feature occurred already.
+        """
+        raise PlanError(f"found an encoder of the kind {self.kind}, expected one of templates, to add features to")
 
     def to_json(self) -> dict[str, Any]:
         """Return the description in a model file."""
@@ -163,6 +171,12 @@ class FeatureIndex:
     def add(self, codes: NDArray[np.uint64], times: NDArray[np.int64]) -> None:
         """Add the codes of another index, in their order, with the times that it has counted each."""
         self.count(self.ids(codes), times - 1)
+
+    def growing(self, counts: NDArray[np.int64]) -> FeatureIndex:
+        """Return an index that begins with these codes, counted so often, and grows."""
+        index = FeatureIndex()
+        index.add(self.codes(), counts)
+        return index
 
     def codes(self) -> NDArray[np.uint64]:
         if self._codes is not None:
@@ -278,6 +292,9 @@ class TemplateEncoder(Encoder):
             times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
             index.count(features, np.repeat(times - 1, np.diff(ptr)))
         return ptr, features, values
+
+    def growing(self, counts: NDArray[np.int64]) -> Self:
+        return type(self)(self.templates, self.index.growing(counts), self.lookups)
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
         counts = self.index.counts[: len(self.index)]

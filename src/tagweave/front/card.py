@@ -167,6 +167,15 @@ def _data(about: Mapping[str, Any]) -> Iterator[str]:
         size = UNKNOWN if reference["size"] is None else f"{reference['size']:,}"
         row = (reference["path"], purpose, reference["guideline"] or "", size, reference["sha256"])
         yield f"| {' | '.join(cell(str(value)) for value in row)} |"
+    if updates := about["about"].get("updates"):
+        yield ""
+        yield "Trained on the first of these; then, one after the other, the model went on from"
+        yield ""
+        yield "| model | to learn from |"
+        yield "| --- | --- |"
+        for update in updates:
+            names = ", ".join(reference["path"] or "a corpus in memory" for reference in update["target"])
+            yield f"| {cell(update['start']['path'])} ({update['start']['sha256'][:12]}) | {cell(names)} |"
 
 
 def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]:

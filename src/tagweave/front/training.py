@@ -6,10 +6,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import fields, replace
+from hashlib import sha256
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import digest
 from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.errors import PlanError
@@ -19,6 +21,7 @@ from tagweave.front.model import Model
 from tagweave.front.options import check_names
 from tagweave.learning.progress import Lines
 from tagweave.learning.run import Callback, Iteration, Run, callback_of
+from tagweave.models.hub import model_file
 from tagweave.options import declared, taking
 from tagweave.streams import Tell, say
 from tagweave.structures import STRUCTURES
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = declared(
     {"": Plan} | {method.name: method.options for method in METHODS.values()},
-    leave_out=("target", "sources", "dev", "task", "method"),
+    leave_out=("target", "sources", "dev", "start", "task", "method"),
 )
 
 
@@ -48,6 +51,7 @@ def train(
     weights: Sequence[float] | None = None,
     sample: Sequence[int | str] | None = None,
     covers: Sequence[str | Sequence[str] | None] | None = None,
+    start: Model | str | PathLike[str] | None = None,
     callback: Callable[[Iteration], object] | Callback | None = None,
     cancel: Callable[[], bool] | None = None,
     **options: Any,
@@ -68,6 +72,9 @@ def train(
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         covers: the labels or types that were annotated in each corpus, as `PER,LOC` or a list, or `"all"`: `O` excludes
             only these; `None`: as the corpus tells.
+        start: a model to go on from, or its file: it learns from the target, and keeps what it knows; `sources` are
+            then text that it learned from before, of which a sample joins. Wherever the annotation is silent, what the
+            model believes is evidence.
         callback: a function that is called with every finished `Iteration`, or a `Callback`; by default lines go to
             standard error. With a callback, warnings about the corpora are Python's.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
@@ -99,15 +106,26 @@ def train(
     count = len(targets)
     named = tuple(training_sources(corpora, weights, sample, covers=covers))
     dev_source = None if dev is None else source_of(dev)
-    plan = Plan(named[:count], named[count:], dev_source, task, method=method, **plan_fields)
+    start_model, start_file = _start(start)
+    plan = Plan(named[:count], named[count:], dev_source, start_file, task, method=method, **plan_fields)
     run = Run(callback=run_callback, tell=tell)
     run = run if cancel is None else replace(run, cancel=cancel)
     pairs = zip(plan.named, corpora if dev is None else [*corpora, dev], strict=True)
     sources_to_read = (corpus if isinstance(corpus, Corpus) else opened(source) for source, corpus in pairs)
-    training = carry_out(job_of(plan, run, sources_to_read))
+    training = carry_out(job_of(plan, run, sources_to_read, start_model))
     if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)
+
+
+def _start(start: Model | str | PathLike[str] | None) -> tuple[Any, FileReference | None]:
+    """Return the model to go on from, if it is in memory, and what a plan says of it."""
+    if start is None:
+        return None, None
+    if isinstance(start, Model):
+        return start.trained, FileReference(start.name, f"memory:{sha256(start.trained.weights).hexdigest()}")
+    path = fspath(start)
+    return None, FileReference(path, digest(model_file(path)))
 
 
 def _warn(line: str) -> None:

@@ -68,7 +68,7 @@ class CascadeEncoder(Encoder):
     def __init__(self, encoder: Encoder, parts: Mapping[str, ChainModel]) -> None:
         self.encoder = encoder
         self.parts = parts
-        self.subwords, self.has_values = encoder.subwords, encoder.has_values
+        self.subwords, self.has_values, self.lookups = encoder.subwords, encoder.has_values, encoder.lookups
 
     @property
     def windows(self) -> NDArray[np.int64]:
@@ -165,6 +165,9 @@ class EncoderWithGuide(CascadeEncoder):
         self.guide = guide
         self.guideline = guide.space.views[0].guideline
         self.column = guide_column(self.guideline)
+
+    def growing(self, counts: NDArray[np.int64]) -> Self:
+        return type(self)(self.encoder.growing(counts), self.guide)
 
     def to_json(self) -> dict[str, Any]:
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}

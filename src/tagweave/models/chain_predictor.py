@@ -55,13 +55,19 @@ class ChainPredictor:
     """Labels sentences of the model's tokens under one of its guidelines, by default the first.
 
     A model of pieces takes characters too, and gives the pieces into which it cuts them (`tokens`). `tag` and
-    `complete` also add layers of `others`, projections of the same label sequence.
+    `complete` also add layers of `others`, projections of the same label sequence. With `in_coding`, labels of spans
+    are those of the model's coding, in evidence, too; otherwise those of IOB2.
     """
 
     def __init__(
-        self, model: ChainModel, threads: int = 1, guideline: str | None = None, others: Sequence[str] = ()
+        self,
+        model: ChainModel,
+        threads: int = 1,
+        guideline: str | None = None,
+        others: Sequence[str] = (),
+        in_coding: bool = False,
     ) -> None:
-        self.model, self.threads = model, threads
+        self.model, self.threads, self._in_coding = model, threads, in_coding
         space = model.space
         self._view = self._spelled(space.views[0] if guideline is None else space.view(guideline))
         self._others = {name: self._spelled(space.view(name)) for name in others}
@@ -164,7 +170,7 @@ class ChainPredictor:
 
     def _spelled(self, view: View) -> View:
         """Return the view whose tags are written to the output: of spans in BIOES, labels in IOB2."""
-        if self.model.coding != "BIOES":
+        if self.model.coding != "BIOES" or self._in_coding:
             return view
         spelled = [_IOB2[name[0]] + name[1:] for name in view.names]
         names = tuple(dict.fromkeys(spelled))
@@ -369,7 +375,7 @@ class ChainPredictor:
         if guideline not in guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
             guideline = self.guideline
-        if self.model.task == SPANS:
+        if self.model.task == SPANS and not self._in_coding:
             corpus = Corpus(tuple(block), guideline, covered=None if covered is None else tuple(covered))
             for name in guidelines:  # a layer has one scheme in all sentences
                 corpus = chunk_schemes.coded(corpus, self.model.coding, name)

@@ -44,5 +44,6 @@ def corrected(model: ChainModel, sentence: Sentence, guideline: str) -> ChainMod
     for step in range(_MOST):
         variances = model.linear.rareness(objective.encoded)
         if objective.correct(weights, variances, 0, 1, 1, step, _RULE) == 0:
-            return replace(model, weights=weights) if step else model
+            about = {name: value for name, value in model.about.items() if name != "selective"}  # of other weights
+            return replace(model, weights=weights, about=about) if step else model
     raise CorpusError("labels that the model's features do not tell from its own", "others", *sentence.location)

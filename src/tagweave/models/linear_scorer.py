@@ -81,12 +81,28 @@ class Layout:
         counts = np.bincount(codes // _CODES, minlength=features)
         return cls(_pointers(counts), cells.astype(np.result_type(CELL, np.min_scalar_type(cells.max(initial=0)))))
 
-    def codes(self, features: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a code for every weight: the number that its feature is to have, and its cell."""
-        of = np.repeat(np.arange(len(features)), np.diff(self.ptr))
-        cells: NDArray[Any] = self.cell if len(self.cell) else np.arange(len(of)) - self.ptr[of]
-        codes: NDArray[np.int64] = features[of] * _CODES + cells
-        return codes
+    @property
+    def is_dense(self) -> bool:
+        return not len(self.cell)
+
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return int64[size] twice: the feature and the cell of every weight."""
+        of = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+        cells = np.arange(len(of)) - self.ptr[of] if self.is_dense else self.cell.astype(np.int64)
+        return of, cells
+
+    def places(self, features: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of the weights of features in cells, all of which the layout has."""
+        if self.is_dense:
+            places: NDArray[np.int64] = self.ptr[features] + cells
+            return places
+        return np.searchsorted(pair_codes(*self.pairs()), pair_codes(features, cells))
+
+
+def pair_codes(features: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a code for every weight, which rises with its feature and then its cell (`Layout.of_codes`)."""
+    codes: NDArray[np.int64] = features * _CODES + cells
+    return codes
 
 
 def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:
@@ -375,6 +391,52 @@ class ChainParameters(ScorerParameters):
             of_weights[at] = np.repeat(of_features, sizes)
             of_weights[offset + layout.size : end] = of_transitions
         return of_weights
+
+    def carried_pairs(
+        self, number: int, view: View, features: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the features and cells that the weights of a view have under another one, int64[weights] twice.
+
+        Args:
+            number: which of the views with weights.
+            view: the other one; it has all labels of this one, and others.
+            features: int64[F], the number that each feature is to have.
+        """
+        old, layout = self.weighted[number]
+        of, cells = layout.pairs()
+        positions, labels = np.divmod(cells, len(old.names))
+        columns = np.array([view.number[name] for name in old.names], np.int64)
+        return features[of], positions * len(view.names) + columns[labels]
+
+    def carried(self, weights: Floats, into: ChainParameters, features: NDArray[np.int64]) -> Floats:
+        """Return weights among those of other parameters, which have all of these: [into.size], 0 elsewhere.
+
+        `features`: int64[F], the number of each feature there. Views and labels are those of the same name.
+        """
+        vector = np.zeros(into.size, weights.dtype)
+        guidelines = [view.guideline for view, _ in into.weighted]
+        parts = into.split(vector)
+        for number, ((old, _), part) in enumerate(zip(self.weighted, self.split(weights), strict=True)):
+            at = guidelines.index(old.guideline)
+            view, layout = into.weighted[at]
+            columns = np.array([view.number[name] for name in old.names], np.int64)
+            parts[at].emission[layout.places(*self.carried_pairs(number, view, features))] = part.emission
+            parts[at].transition[np.ix_(columns, columns)] = part.transition
+            parts[at].start[columns], parts[at].end[columns] = part.start, part.end
+        return vector
+
+    def spread(self, values: Floats, of_transitions: float) -> Floats:
+        """Return a number for each weight, [size]: that of its feature, float[F], or that of transitions."""
+        vector = np.full(self.size, of_transitions, values.dtype)
+        for (_, layout), part in zip(self.weighted, self.split(vector), strict=True):
+            part.emission[...] = np.repeat(values, np.diff(layout.ptr))
+        return vector
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each feature occurred in training, about, int64[F]; 1 if that is unknown."""
+        features = len(self.weighted[0][1].ptr) - 1
+        return (1 << self.occurrences.astype(np.int64)) if len(self.occurrences) else np.ones(features, np.int64)
 
     def to_json(self) -> Description:
         return {"weighted": [layout is not None for layout in self.layouts], **super().to_json()}

@@ -66,6 +66,7 @@ class Job:
         plain: the model of the target corpora alone, if there is one.
         guided: the model that looks at the labels of one of the sources, if there is one.
         race: the scores of the race that decided on the method.
+        start: the model to go on from, if there is one.
         is_trial: whether the model only shows in a race what its method is worth.
         train: carries out a job that is a step of this one, by the default method for its task.
     """
@@ -79,6 +80,7 @@ class Job:
     plain: Fitted | None = None
     guided: Fitted | None = None
     race: Mapping[str, float] = field(default_factory=dict)
+    start: Any = None
     is_trial: bool = False
     train: Callable[[Job], Training] = _not_under_way
 

@@ -13,12 +13,14 @@ from typing import Any
 from tagweave.corpus.files import remove_left
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.exchange.tokenization import Tokenization
+from tagweave.labels import SPANS
 from tagweave.learning.run import Callback, Run, Schedule
 from tagweave.models.storage import save_model
 from tagweave.structures import TREE
 from tagweave.training.job import Job, Training
 from tagweave.training.plan import Plan, with_names
 from tagweave.training.resolve import job_of
+from tagweave.training.updating import after_update, types_of_spans
 
 
 @contextmanager
@@ -88,15 +90,28 @@ def record(training: Training) -> dict[str, Any]:
         names = layers.setdefault(corpus.guideline, [])
         if corpus.layer not in ("", TAG, SEGMENTATION, *names):
             names.append(corpus.layer)
+    plan = replace(job.plan, average_seeds=job.average_seeds)
+    before = {} if job.start is None else job.start.about
     return {
         **model.about,
-        "plan": with_names(replace(job.plan, average_seeds=job.average_seeds).to_json()),
-        "layers": layers,
+        **(
+            {"plan": with_names(plan.to_json())}
+            if job.start is None
+            else after_update(plan, before, _types_before(job, model))
+        ),
+        "layers": {**before.get("layers", {}), **layers},
         **_tokens(job),
         **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
         **({"dev_scores": training.scores} if training.scores else {}),
         **({"race": dict(job.race)} if job.race else {}),
     }
+
+
+def _types_before(job: Job, model: Any) -> list[str] | None:
+    """Return the types of spans of the model that an update began with, if there are others now."""
+    if job.plan.task != SPANS or set(model.space.names) == set(job.start.space.names):
+        return None
+    return list(types_of_spans(job.start))
 
 
 def _tokens(job: Job) -> dict[str, Any]:

@@ -161,6 +161,13 @@ class Plan(Validated):
     target: tuple[Source, ...] = option((), "Corpora of the target guideline.")
     sources: tuple[Source, ...] = option((), "Corpora of other guidelines, or more of the target's.")
     dev: Source | None = option(None, "Development corpus: the iteration with the best score is kept.")
+    start: FileReference | None = option(
+        None,
+        "A model to go on from: it learns from TRAIN, and keeps what it knows. Wherever the annotation of TRAIN is"
+        " silent, what the model believes is evidence.",
+        "MODEL",
+        panel="Corpora",
+    )
     task: str | None = option(
         None,
         "The task of the model; by default tag, or spans if the labels of the first corpus are like B-PER I-PER O.",
@@ -366,10 +373,22 @@ def _check_names(kind: type, values: object, where: str) -> None:
 
 _OBJECTS: dict[str, type] = {
     **dict.fromkeys(("target", "sources", "dev"), Source),
-    **dict.fromkeys((*LOOKUPS, "ratio_corpus"), FileReference),
+    **dict.fromkeys((*LOOKUPS, "ratio_corpus", "start"), FileReference),
 }
 
-_TEACHER_OPTIONS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", "pooling", "device")
+_TEACHER_OPTIONS = (
+    "target",
+    "sources",
+    "dev",
+    "start",
+    "task",
+    "coding",
+    "gaps",
+    "soft_labels",
+    "method",
+    "pooling",
+    "device",
+)
 STUDENT_OPTIONS = declared(
     {"": Plan}, leave_out=(*_TEACHER_OPTIONS, "feature_weights", "drop_columns", "non_projective")
 )
@@ -380,8 +399,7 @@ def file_places(values: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the objects and lists of a plan as JSON that hold names of files, with the key of each name."""
     for name in ("target", "sources", *LOOKUPS):
         yield from ((reference, "path") for reference in values[name])
-    if values["dev"]:
-        yield values["dev"], "path"
+    yield from ((values[name], "path") for name in ("dev", "start") if values[name])
     options = values["options"] or {}
     mapping = options.get("mapping") or []
     yield from ((mapping, at) for at in range(len(mapping)))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from itertools import chain
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import PlanError, one_of
 from tagweave.learning.run import Run
+from tagweave.models.storage import load_model
 from tagweave.options import value_of
 from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.cascades.incomplete import corpus_of
-from tagweave.training.corpora import OpenedSource, loaded, opened, read_lookups, run_identity
+from tagweave.training.corpora import LookupFiles, OpenedSource, loaded, opened, read_lookups, run_identity
 from tagweave.training.fit.recipe import LEARNERS, Recipe, in_batches, templates_of
 from tagweave.training.fit.task import SENTENCES, guessed_task
 from tagweave.training.guidelines import (
@@ -26,27 +27,36 @@ from tagweave.training.guidelines import (
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job, Method
 from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, with_option
-from tagweave.training.plan import FEATURES, Options, Plan, ResolvedPlan
+from tagweave.training.plan import FEATURES, LOOKUPS, Options, Plan, ResolvedPlan
 from tagweave.training.race import default_method
+from tagweave.training.updating import covering_what_is_known, going_on, under_guideline_of
 
 LEARNER_OF_NETWORKS = "adamw"
 
 
-def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None) -> Job:
+def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, start: Any = None) -> Job:
     """Make the job of a plan.
 
     Args:
         plan: what to train.
         run: the run; its schedule gets the iterations and patience of the plan.
         sources: what the corpora that the plan names are read from, if not from their files.
+        start: the model that the plan goes on from, if it is not read from its file.
     """
+    if plan.start is not None:
+        start = start or load_model(plan.start.path)
+        plan = going_on(plan, start)
     opened_sources = iter(sources or map(opened, plan.named))
     if (first := next(opened_sources, None)) is None or not plan.target:
         raise PlanError("found a plan without a training corpus, expected one as `target`")
     resolved = checked(plan, plan.task or _task_of(first, run))
-    lookup_files = read_lookups(resolved)
+    lookup_files = read_lookups(resolved) if start is None else LookupFiles(start.encoder.lookups)
     pairs = zip(plan.named, chain([first], opened_sources), strict=True)
     files = [loaded(source, opened_source, resolved.task) for source, opened_source in pairs]
+    if start is not None:
+        files = [under_guideline_of(start, file) for file in files]
+        known = range(len(plan.target), len(plan.corpora))
+        files = [covering_what_is_known(start, file) if at in known else file for at, file in enumerate(files)]
     dev_file = files.pop() if plan.dev else None
     count = len(plan.target)
     targets = [file.corpus for file in files[:count]]
@@ -65,9 +75,7 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None) 
         sources=tuple(read_sources[count:]),
         dev=dev.resolved if dev else None,
         ratio_corpus=corpus_of(getattr(options, "entity_ratio", None)),
-        lexicons=lookup_files.lexicons,
-        gazetteers=lookup_files.gazetteers,
-        clusters=lookup_files.clusters,
+        **({} if start is not None else {name: getattr(lookup_files, name) for name in LOOKUPS}),
     )
     _check_sample(resolved, method)
     if (vectors := lookup_files.lookups.vectors) is not None:
@@ -85,7 +93,8 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None) 
     ]:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
-    job = Job(resolved, method, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
+    run = replace(run, schedule=schedule)
+    job = Job(resolved, method, data, dev.corpus if dev else None, lookup_files, run, start=start)
     identity = run_identity(data.files, dev, *job.identity(), [source.covers for source in resolved.corpora])
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 

@@ -6,7 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import count as count_from
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,9 +26,11 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
 from tagweave.labels.spans import SpanCounter
 from tagweave.labels.transition_scheme import TransitionScheme, split_label
+from tagweave.learning.staying_near import StayingNear
+from tagweave.learning.trainer import Trainer
 from tagweave.models.cascades import of_pieces, piece_lengths
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters, Layout, in_powers_of_two
+from tagweave.models.linear_scorer import ChainParameters, Layout, in_powers_of_two, pair_codes
 from tagweave.models.memory import check_labels
 from tagweave.models.network import NetworkParameters
 from tagweave.models.objective import BLOCK, ChainObjective
@@ -64,11 +67,17 @@ class ProblemSize(NamedTuple):
 
 @dataclass(frozen=True)
 class ChainProblem(Problem):
-    """A problem of labels."""
+    """A problem of labels.
+
+    Attributes:
+        occurrences: [size], how often the feature of each weight occurred in the text of the model that training goes
+            on from; `None` without one.
+    """
 
     model: ChainModel
     objective: ChainObjective
     sets: LabelSets
+    occurrences: Floats | None = None
 
     @cached_property
     def size(self) -> ProblemSize:
@@ -79,6 +88,8 @@ class ChainProblem(Problem):
         """The pointwise problem if few positions have one label: the loss is not convex, and training from zero reaches
         lower scores (tsuboi-2008, 5.1 and 5.2, also begins with a model trained on less). Not for spans: a token by
         itself does not tell what lies outside."""
+        if self.occurrences is not None:
+            return None
         has_few = self.size.tokens > 0 and self.size.single / self.size.tokens < _MOSTLY
         starts_pointwise = has_few and self.model.task != SPANS and self.model.parameters.transitions
         return self.pointwise() if starts_pointwise else None
@@ -90,6 +101,10 @@ class ChainProblem(Problem):
             return None
         model = replace(self.model, parameters=parameters)
         return replace(self, model=model, objective=self.objective.with_parameters(parameters))
+
+    def trainer(self, recipe: Recipe) -> Trainer:
+        trainer = super().trainer(recipe)
+        return trainer if self.occurrences is None else StayingNear(trainer, self.occurrences)
 
     def kept(self, weights: Floats) -> Floats:
         """Return the weights to store and measure: rounded, unless features have values, which multiply the error."""
@@ -130,15 +145,30 @@ def prepare(
     `names` are labels that the model must know even if the corpora do not name them; `encoder` is an empty encoder to
     use in place of the recipe's.
     """
-    prepared = prepare_corpora(corpora, recipe)
+    return prepare_coded(prepare_corpora(corpora, recipe), recipe, names, encoder)
+
+
+def prepare_coded(
+    prepared: Sequence[Corpus],
+    recipe: Recipe,
+    names: Sequence[str] = (),
+    encoder: Encoder | None = None,
+    start: ChainModel | None = None,
+) -> ChainProblem:
+    """As `prepare`, of corpora that `prepare_corpora` has made.
+
+    `start` is a linear model to go on from: its features and labels come first, and its weights are those that training
+    starts from.
+    """
     guidelines = dict.fromkeys(corpus.guideline for corpus in prepared)
     if len(guidelines) != 1:
         raise CorpusError(f"corpora of the guidelines {', '.join(guidelines)}", "one guideline for an ordinary fit")
     guideline = prepared[0].guideline
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
-    named = label_space(sentences, guideline, corpora[0].path).names
-    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
-    return prepare_in(space, prepared, recipe, (True,), encoder)
+    known = () if start is None else start.space.names
+    named = label_space(sentences, guideline, prepared[0].path).names
+    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names, *known})))
+    return prepare_in(space, prepared, recipe, (True,), encoder, start)
 
 
 def prepare_corpora(corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
@@ -157,14 +187,20 @@ def prepare_in(
     recipe: Recipe,
     weighted: Sequence[bool],
     encoder: Encoder | None = None,
+    start: ChainModel | None = None,
 ) -> ChainProblem:
-    """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views."""
+    """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views.
+
+    `start`: as in `prepare_coded`.
+    """
     if recipe.sample and len(recipe.sample) != len(corpora):
         problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(problem, expected)
     sentences = [weighted_sentence(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
     scheme = scheme_of(recipe, space, corpora[0].path)
     sets = LabelSets(space, recipe.soft_labels)
+    if start is not None:
+        encoder = start.encoder.growing(np.maximum(start.linear.counts, recipe.minimum_count))
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     counts = encoder.freeze(encoded, recipe.minimum_count)
@@ -173,15 +209,47 @@ def prepare_in(
         raise no_evidence(space, corpora[0].path)
     check_evidence(sentences, encoded, sets, scheme, recipe)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
+    if start is not None:
+        dense = [layout.is_dense for _, layout in start.linear.weighted]
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
         for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
     )
+    if start is not None:
+        layouts = tuple(map(partial(with_pairs_of, start.linear), count_from(), space.views, layouts))
     parameters = ChainParameters(
         space, layouts, scheme, recipe.transitions, recipe.edges, occurrences=in_powers_of_two(counts)
     )
     corpus_numbers = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
-    return lay_out(parameters, encoder, encoded, sets, recipe, corpus_numbers)
+    laid_out = lay_out(parameters, encoder, encoded, sets, recipe, corpus_numbers)
+    return laid_out if start is None else going_on(laid_out, start)
+
+
+def with_pairs_of(before: ChainParameters, number: int, view: View, layout: Layout | None) -> Layout | None:
+    """Return the layout of a view with the pairs of features and labels that an earlier model has, too."""
+    if layout is None or layout.is_dense:
+        return layout
+    old_features = np.arange(len(before.weighted[number][1].ptr) - 1)
+    codes = pair_codes(*layout.pairs()), pair_codes(*before.carried_pairs(number, view, old_features))
+    return Layout.of_codes(np.union1d(*codes), len(layout.ptr) - 1)
+
+
+def going_on(problem: ChainProblem, start: ChainModel) -> ChainProblem:
+    """Return the problem with the weights of an earlier model, whose features are its first."""
+    parameters = problem.model.linear
+    before = start.linear
+    features = np.arange(len(before.counts))
+    weights = before.carried(start.weights, parameters, features)
+    counts = before.counts.astype(problem.model.weights.dtype)
+    of_transitions = float(counts.max(initial=0))
+    if parameters.weighted[0][1].is_dense:  # each feature has a weight for new labels, which earlier text concerns, too
+        of_features = np.zeros(len(problem.model.encoder.windows), counts.dtype)
+        of_features[: len(counts)] = counts
+        occurrences = parameters.spread(of_features, of_transitions)
+    else:
+        occurrences = before.carried(before.spread(counts, of_transitions), parameters, features)
+    model = replace(problem.model, weights=weights.astype(problem.model.weights.dtype))
+    return replace(problem, model=model, occurrences=occurrences)
 
 
 def layout_of(encoder: Encoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:

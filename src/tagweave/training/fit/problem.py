@@ -55,6 +55,10 @@ class Problem(ABC):
         """The problem to solve first, whose weights this one starts from; `None` starts from the initial weights."""
         return None
 
+    def trainer(self, recipe: Recipe) -> Trainer:
+        """Return the learner of the recipe, as this problem needs it."""
+        return recipe.trainer()
+
     def kept(self, weights: Floats) -> Floats:
         """Return the weights to store and measure: rounded."""
         return rounded(np.asarray(weights, self.model.weights.dtype))
@@ -96,7 +100,7 @@ def fit_problem(
     score = evaluate and (lambda weights: evaluate(problem.kept(weights)))
     about = problem.about(recipe)
     beginning = None if trainer else problem.beginning
-    trainer = trainer or recipe.trainer()
+    trainer = trainer or problem.trainer(recipe)
     if (beginning or recipe.ratio) and "rate" not in recipe.settings:
         # the share of spans drifts if weights move fast: 5 points of F on dev of CoNLL-2003 with half of its names
         trainer = trainer.fine_tuning()

@@ -15,6 +15,8 @@ from tagweave.training.plan import Options, Plan, plan_of_json
 
 SINGLE, COUPLED, STACKED, TRANSFORM, MERGED, AUTO = "single", "coupled", "stacked", "transform", "merged", "auto"
 """The defaults: for corpora of one guideline; for few sentences of several, of taggers and parsers; else a race."""
+UPDATE = "update"
+"""For plans that go on from a model."""
 RACED = 50
 """The number of sentences of TRAIN from which methods race."""
 

@@ -1,0 +1,215 @@
+"""Going on: a model learns from new text, and keeps what it knows, without the text that it was trained on.
+
+Training starts from the weights of the model, whose features and labels others join, and stays near weights that much
+text has taught (`learning.staying_near`). Wherever the annotation of the new text is silent, what the model believes of
+it is evidence: its probabilities under the annotation, in which labels that it does not know are `O`. So a corpus in
+which only one new type is marked teaches that type, and the others stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.documents import documents
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.spans import OUTSIDE
+from tagweave.errors import PlanError
+from tagweave.labels.space import collect_names, is_wildcard
+from tagweave.learning.run import SILENT, Run
+from tagweave.learning.staying_near import RATE
+from tagweave.models.cascades import DocumentEncoder
+from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor, Floats
+from tagweave.training.cascades.jackknife import Member, labelled, members
+from tagweave.training.fit.chain_problem import prepare_coded, prepare_corpora
+from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.recipe import Recipe
+
+_LIKELY = 0.05  # labels of this probability stay possible where labels that a model does not know are possible, too
+_NEGLIGIBLE = 1e-3
+_FOLDS = 2
+
+
+def updated(
+    model: ChainModel,
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    run: Run = SILENT,
+    seed: int = 0,
+) -> Fitted:
+    """Fit a model that goes on from another one, a linear one of the same guideline, on new corpora.
+
+    Args:
+        corpora: of the guideline of the model.
+        recipe: that of the model.
+        dev: development data: the iteration with the best score on it is kept.
+        seed: of the folds, for models whose features look at documents.
+
+    Raises:
+        PlanError: a model of several guidelines, or one that is not linear.
+        CorpusError: annotation that no labels of the model satisfy.
+    """
+    check_can_go_on(model)
+    recipe = replace(recipe, settings={"rate": RATE, **recipe.settings})
+    coded = prepare_corpora(corpora, recipe)
+    named = [sentence.layers.get(corpus.guideline, ()) for corpus in coded for sentence in corpus]
+    names = recipe.task.labels(sorted({*collect_names(named), *model.space.names}))
+    if new := [name for name in names if name not in model.space.names]:
+        run.tell(f"new labels: {' '.join(new)}")
+    silent = sum(count_silent(corpus) for corpus in coded)
+    if silent:
+        run.tell(
+            f"{silent:,} of {sum(corpus.tokens() for corpus in coded):,} tokens are not annotated: there, what the"
+            " model believes is evidence"
+        )
+    believed = [
+        with_beliefs(model, corpus, names, recipe.threads, recipe.soft_labels == "posterior") for corpus in coded
+    ]
+    start = model
+    if isinstance(model.encoder, DocumentEncoder):
+        first = model.encoder.guide
+        columns = _first_labels(first, corpora, recipe, run, seed)
+        believed = [
+            corpus.with_sentences(
+                sentence.with_column(model.encoder.column, labels)
+                for sentence, labels in zip(corpus, corpus_columns, strict=True)
+            )
+            for corpus, corpus_columns in zip(believed, columns, strict=True)
+        ]
+        second = updated(first, corpora, recipe, None, run.aside(), seed).finished_model()
+        start = replace(model, encoder=DocumentEncoder(model.encoder.encoder, second))
+    return fit_problem(prepare_coded(believed, recipe, names, start=start), recipe, dev, run)
+
+
+def check_can_go_on(model: Any) -> None:
+    """Raise PlanError unless training can go on from a model."""
+    if not isinstance(model, ChainModel):
+        raise PlanError("found a parser to go on from, expected a model of labels")
+    if len(model.space.views) > 1:
+        names = ", ".join(view.guideline for view in model.space.sides)
+        raise PlanError(f"found a model of the guidelines {names} to go on from, expected one of one guideline")
+    if model.encoder.subwords is not None:
+        raise PlanError("found a model with a network to go on from, expected one of features")
+
+
+def _first_labels(
+    first: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, run: Run, seed: int
+) -> list[list[tuple[str, ...]]]:
+    """Return what first models say of each sentence, none of which has learned from its document."""
+    if sum(1 for corpus in corpora for _ in documents(corpus)) < _FOLDS:
+        return [labelled(first, corpus.sentences, recipe.threads) for corpus in corpora]
+    columns: list[list[tuple[str, ...]]] = [[()] * len(corpus) for corpus in corpora]
+    for fold in members(corpora, _FOLDS, seed, whole_documents=True):
+        held_out = set(fold)
+        others = [
+            corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in held_out)
+            for c, corpus in enumerate(corpora)
+        ]
+        model = updated(first, [corpus for corpus in others if len(corpus)], recipe, None, run.aside(), seed)
+        sentences = [replace(corpora[c].sentences[s], layers={}, rejected={}) for c, s in fold]
+        for (c, s), labels in zip(fold, labelled(model.finished_model(), sentences, recipe.threads), strict=True):
+            columns[c][s] = labels
+    return columns
+
+
+def is_silent(candidates: Candidates, covered: Collection[str] | None) -> bool:
+    """Return whether annotation says nothing of a position, or `O` where annotators looked for some types alone."""
+    return candidates is None or (covered is not None and OUTSIDE in candidates)
+
+
+def count_silent(coded: Corpus) -> int:
+    """Return at how many positions the annotation of a coded corpus is silent."""
+    return sum(
+        is_silent(candidates, coded.covered_in(sentence))
+        for sentence in coded
+        for candidates in sentence.layers.get(coded.guideline, ())
+        if any(sentence.layers[coded.guideline])
+    )
+
+
+def with_beliefs(
+    model: ChainModel, coded: Corpus, names: Sequence[str], threads: int = 1, in_numbers: bool = True
+) -> Corpus:
+    """Return a coded corpus in which the beliefs of a model stand wherever the annotation is silent.
+
+    A silent position gets the probabilities of the model's labels, given the annotation. Where labels that the model
+    does not know are possible, too, it gets the set of the likely ones, which these join if `O` is among them. A
+    sentence of which nothing is said stays as it is.
+
+    Args:
+        names: all labels of the model to come.
+        in_numbers: whether probabilities stand as numbers of candidates; otherwise a set of the likely labels does.
+    """
+    guideline = coded.guideline
+    beliefs = _Beliefs(model.space.views[0].names, names, in_numbers)
+    tagger = ChainPredictor(model, threads, in_coding=True)
+    asked: dict[int, Sentence] = {}
+    for number, sentence in enumerate(coded):
+        layer, covered = sentence.layers.get(guideline, ()), coded.covered_in(sentence)
+        if any(layer) and any(is_silent(candidates, covered) for candidates in layer):
+            evidence = [beliefs.evidence(candidates, covered) for candidates in layer]
+            asked[number] = replace(sentence.with_layer(guideline, evidence), covered=None)
+    tables = tagger.probabilities(list(asked.values()), guideline)
+    sentences = list(coded)
+    for number, table in zip(asked, tables, strict=True):
+        sentence = sentences[number]
+        covered = coded.covered_in(sentence)
+        likely = table >= (_NEGLIGIBLE if in_numbers else _LIKELY)
+        sentences[number] = sentence.with_layer(
+            guideline,
+            [
+                beliefs.candidates(row, likely_here, covered if candidates else None)
+                if is_silent(candidates, covered)
+                else candidates
+                for candidates, row, likely_here in zip(sentence.layers[guideline], table, likely, strict=True)
+            ],
+        )
+    whole = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in sentences)
+    return replace(coded, sentences=tuple(whole), covered=None)
+
+
+class _Beliefs:
+    """What annotation tells a model whose labels are among others, and what the model tells of a position."""
+
+    def __init__(self, known: Sequence[str], names: Sequence[str], in_numbers: bool) -> None:
+        self.known, self.names, self.in_numbers = known, names, in_numbers
+        self._numbers = {name: number for number, name in enumerate(known)}
+        self._single = [(name,) for name in known]
+
+    def evidence(self, candidates: Candidates, covered: Sequence[str] | None) -> Candidates:
+        """Return what annotation says in labels that the model knows: others are `O` to it, if it has an `O`."""
+        if candidates is None:
+            return None
+        if is_silent(candidates, covered):
+            return tuple(name for name in self.known if name not in (covered or ()))
+        kept = dict.fromkeys(name for name in candidates if name in self._numbers or is_wildcard(name))
+        if len(kept) < len(candidates) and OUTSIDE in self._numbers:
+            kept[OUTSIDE] = None
+        return tuple(kept) or None
+
+    def candidates(self, row: Floats, likely: NDArray[np.bool_], covered: Sequence[str] | None) -> Candidates:
+        """Return the candidates of a silent position, given the probabilities of known labels, and which are likely."""
+        new = self._new(None if covered is None else tuple(covered))
+        chosen = np.flatnonzero(likely if not new else row >= _LIKELY).tolist() or [int(row.argmax())]
+        if new:
+            labels = [self.known[number] for number in chosen]
+            return (*labels, *new) if OUTSIDE in labels or OUTSIDE not in self._numbers else tuple(labels)
+        if len(chosen) == 1:
+            return self._single[chosen[0]]
+        if not self.in_numbers:
+            return tuple(self.known[number] for number in chosen)
+        return Soft([self.known[number] for number in chosen], row[chosen].tolist())
+
+    @cache  # noqa: B019 - it lives as long as a corpus is read
+    def _new(self, covered: tuple[str, ...] | None) -> tuple[str, ...]:
+        """Return the labels that the model does not know, and that a silent position may have."""
+        return tuple(name for name in self.names if name not in self._numbers and name not in (covered or ()))
