@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import pairwise
 from statistics import mean
 from typing import Any
 
@@ -77,16 +78,14 @@ def of_a_new_type(seed: int) -> Rows:
     def scores(model: Any, seconds: float) -> Row:
         return {"old types": f_of(model, test, OLD), "new types": f_of(model, test, NEW), "seconds": seconds}
 
-    for judge in (None, dev):
-        by = "" if judge is None else ", development data"
-        old_dev = None if judge is None else only(judge, OLD)
-        model, seconds = timed(lambda old_dev=old_dev: tw.train(first, dev=old_dev, **usual))
-        yield f"the first half alone{by}", scores(model, seconds)
-        _, seconds = timed(lambda judge=judge, model=model: model.update(second, judge, seed=seed, callback=Silence()))
-        yield f"going on with the second{by}", scores(model, seconds)
-        both = [first.covering(OLD), second]
-        model, seconds = timed(lambda judge=judge, both=both: tw.train(both, dev=judge, **usual))
-        yield f"both at once{by}", scores(model, seconds)
+    model, seconds = timed(lambda: tw.train(first, **usual))
+    yield "the first half alone", scores(model, seconds)
+    _, seconds = timed(lambda: model.update(second, seed=seed, callback=Silence()))
+    yield "going on with the second", scores(model, seconds)
+    both = [first.covering(OLD), second]
+    for way, judge in {"both at once": None, "both at once, with development data": dev}.items():
+        model, seconds = timed(lambda judge=judge: tw.train(both, dev=judge, **usual))
+        yield way, scores(model, seconds)
 
 
 def of_types_in_turn(seed: int) -> Rows:
@@ -190,7 +189,7 @@ def of_parts(name: str, task: str) -> Callable[[int], Rows]:
         path = "en/ewt/{}.conllu#xpos" if name == "EWT" else f"{name}/{{}}.txt"
         train, test = (read(path.format(part)) for part in ("train", "test"))
         bounds = np.linspace(0, len(train), PARTS + 1).astype(int).tolist()
-        parts = [train.with_sentences(train.sentences[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        parts = [train.with_sentences(train.sentences[a:b]) for a, b in pairwise(bounds)]
         usual: dict[str, Any] = {"task": task, "seed": seed, "callback": Silence()}
         model, seconds = timed(lambda: tw.train(parts[0], **usual))
         yield "the first part", {"test": score(model, test), "seconds": seconds}

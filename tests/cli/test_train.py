@@ -269,3 +269,21 @@ def test_a_plan_is_carried_out_and_goes_on_from_a_model(run, corpora, tmp_path):
     (tmp_path / "bad.json").write_text('{"colour": 1}', "utf-8")
     refused = run("train", "--plan", tmp_path / "bad.json", "-o", tmp_path / "n", code=2)
     assert "bad.json: plan: found the field 'colour', expected target" in refused.stderr
+
+
+def test_training_goes_on_from_a_model(run, corpora, tmp_path):
+    train, dev, first, model = corpora / "train.txt", corpora / "dev.txt", tmp_path / "first", tmp_path / "m"
+    run("train", train, "-o", first, *RUN)
+    result = run("train", dev, "--from", first, "--replay", train, "-o", model)
+    assert f"{train}: " in result.stderr and "sentences join, of text that is known already" in result.stderr
+    told = about(model)
+    assert [source["path"] for source in told["plan"]["target"]] == ["train.txt", "dev.txt"]
+    assert told["updates"][0]["start"] == {"path": "first", "sha256": digest(str(first)), "size": None}
+    assert "| first (" in run("card", model).stdout
+    run("train", "--like", model, train, dev, "-o", tmp_path / "again")
+    for options, problem in (
+        (("--replay", train), "found --replay without --from"),
+        (("--from", first, "--source", train), "found --source with --from"),
+        (("--from", first, "--template", "form[0]"), "found --template with --from, expected it without"),
+    ):
+        assert problem in run("train", dev, *options, "-o", model, code=2).stderr

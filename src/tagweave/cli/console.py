@@ -23,6 +23,7 @@ FLAGS = {
     "lexicons": "lexicon",
     "gazetteers": "gazetteer",
     "elsewhere": "else",
+    "start": "from",
 }
 """Options that the command line calls otherwise than Python calls the field."""
 

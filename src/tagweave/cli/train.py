@@ -170,8 +170,8 @@ def train(
     learner_texts = _add_settings(setting, plan_values, method_values)
     if "task" in plan_values:
         check_known("task", plan_values["task"], tuple(STRUCTURES))
-    source = _with_replay(source, replay, start)
-    check_there(*(corpora or ()), *source, *((dev,) if dev else ()))
+    sources = _with_replay(source, replay, start)
+    check_there(*(corpora or ()), *sources, *((dev,) if dev else ()))
     if model is not None and not print_plan:
         _check_writable(model, log, ())
     from tagweave.training.fit.recipe import learner_settings, template_texts
@@ -184,7 +184,7 @@ def train(
 
     numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
     sizes = [int(size) if size.isdecimal() else size for size in sample.split(",")] if sample is not None else None
-    corpus_sources = training_sources([*(corpora or ()), *source], numbers, sizes, format, covers)
+    corpus_sources = training_sources([*(corpora or ()), *sources], numbers, sizes, format, covers)
     corpus_fields: dict[str, Any] = {
         "target": tuple(corpus_sources[: len(corpora or ())]),
         "sources": tuple(corpus_sources[len(corpora or ()) :]),

@@ -88,7 +88,7 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
     task = resolved.task
     for note in [
         *notes,
-        *inspection(data, dev, task, resolved.gaps, covered_numbers),
+        *inspection(data, dev, task, resolved.gaps, covered_numbers, () if start is None else start.space.names),
         *overlap_lines(data, method, task),
     ]:
         run.tell(note)
