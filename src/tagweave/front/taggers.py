@@ -139,7 +139,7 @@ class Tagger(LabelModel):
             data: as for `tag`; spans of a text have offsets of characters, too.
             tokens: as for `tag`.
             precision: say only spans that are right with this probability.
-            recall: say spans that may be right, too, which may overlap, until this share of what is right is among them.
+            recall: say others, too, which may overlap, until this share of what is right is among them.
 
         Returns:
             a list of `LabelledSpan`; for several things a list of lists.
