@@ -241,6 +241,12 @@ class SpanScores(Result):
         return {"F": Measure(self.counts, f_of_counts)}
 
 
+def score_of_layers(gold: Corpus, system: Corpus, names: Iterable[str]) -> Score:
+    """Return the score of the spans of several layers together. Raises as `span_scores`."""
+    layers = [span_scores(replace(gold, guideline=name), replace(system, guideline=name)).spans for name in names]
+    return Score(*(sum(getattr(layer, field) for layer in layers) for field in ("right", "gold", "system")))
+
+
 def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[str, ...]] | None = None) -> SpanScores:
     """Compare the spans in the guideline layers of a system and a gold corpus, over the same tokens.
 

@@ -85,7 +85,7 @@ class Encoder(ABC):
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
         """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too.
 
-        Returns how often each of the F features occurred that stay, int64[F].
+        Returns how often each of the F features occurred that stay, int64[F]; none if it did not grow.
         """
         return np.zeros(0, np.int64)
 
@@ -297,6 +297,8 @@ class TemplateEncoder(Encoder):
         return type(self)(self.templates, self.index.growing(counts), self.lookups)
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
+        if self.index.frozen:
+            return np.zeros(0, np.int64)
         counts = self.index.counts[: len(self.index)]
         new = self.index.freeze(minimum_count)
         if (new < 0).any():

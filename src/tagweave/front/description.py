@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus.describe import describe as corpus_counts
 from tagweave.exchange.load import SourceFile
 from tagweave.exchange.tokenization import Tokenization
+from tagweave.labels import LAYERS
 from tagweave.models import storage
 from tagweave.models.hub import PREFIX, model_file
 from tagweave.models.selective import costs
@@ -101,7 +102,27 @@ def _tree_facts(description: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_FACTS_OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {CHAIN: _chain_facts, TREE: _tree_facts}
+def _layered_facts(description: dict[str, Any]) -> dict[str, Any]:
+    chains = zip(description["types"], description["chains"], strict=True)
+    return {
+        "labels": {
+            name: [label for label in chain["space"]["names"] if label[2:] in ("", *kinds)]
+            for types, chain in chains
+            for name, kinds in types.items()
+        },
+        "bundles": None,
+        "weighted": [view["guideline"] for chain in description["chains"] for view in chain["space"]["views"]],
+        "guide": None,
+        "taggers": [],
+        "templates": description["encoder"]["templates"],
+    }
+
+
+_FACTS_OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    CHAIN: _chain_facts,
+    TREE: _tree_facts,
+    LAYERS: _layered_facts,
+}
 """The descriptions specific to each kind of model."""
 
 

@@ -18,6 +18,7 @@ from tagweave.evaluation.report import LayerReports, Report, copies, evaluate_la
 from tagweave.evaluation.report import evaluate as evaluate_layer
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.options import check_names
+from tagweave.labels import LAYERS
 from tagweave.streams import say
 from tagweave.structures import CHAIN
 from tagweave.version import __version__
@@ -63,8 +64,12 @@ def evaluate(
     gold = corpus_of(gold)
     if options.get("training") is not None:
         options["training"] = corpus_of(options["training"])
-    has_several = all_layers and gold.unit == "word" and len(layers_of(gold)) > 1
     models = {name: system for name, system in systems.items() if isinstance(system, LabellingModel)}
+    has_several = (
+        (all_layers or any(model.trained.kind == LAYERS for model in models.values()))
+        and gold.unit == "word"
+        and len(layers_of(gold)) > 1
+    )
     if not has_several:
         gold = _with_layer_of(gold, models)
     outputs = {}
@@ -84,7 +89,11 @@ def evaluate(
         return report
     from tagweave.evaluation.calibration import calibrations  # files without models need none
 
-    by_model = {name: calibrations(model.trained, gold, outputs[name], model.threads) for name, model in models.items()}
+    by_model = {
+        name: calibrations(model.trained, gold, outputs[name], model.threads)
+        for name, model in models.items()
+        if model.trained.kind != LAYERS
+    }
     return replace(report, calibrations={name: kinds for name, kinds in by_model.items() if kinds})
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tagweave.corpus.sentence import kind_of
 from tagweave.errors import StreamError
 from tagweave.front.model import File, Model
+from tagweave.labels import LAYERS
 from tagweave.models import storage
 from tagweave.models.chain import ChainModel
 from tagweave.models.packing import private_folder
@@ -78,6 +79,10 @@ def of_training(training: Training) -> Model:
 
 def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:
     """Return the model in its class. Only that is imported: a tagger need not wait for the parser's modules."""
+    if trained.kind == LAYERS:
+        from tagweave.front.layered_tagger import LayeredTagger
+
+        return LayeredTagger(trained, threads, name)
     if not isinstance(trained, ChainModel):
         from tagweave.front.parser import Parser
 

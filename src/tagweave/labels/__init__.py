@@ -11,5 +11,7 @@ OF_CHARACTERS = ("segment", "segtag")
 """The tasks whose tokens are characters."""
 OF_WORDS = ("tag", SPANS)
 """The tasks whose tokens are words."""
+LAYERS = "layers"
+"""The kind of a model of spans that may overlap: a chain for each layer."""
 CARRYING = ("segtag", SPANS)
 """The tasks whose labels carry the tag of a word or the type of a span beside a letter (`B-NN`)."""

@@ -32,17 +32,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET, Struct
+from numpy.typing import NDArray
 
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoder import Encoder, EncoderDescription, TemplateEncoder
 from tagweave.features.rules import FLOATS, ArrayRule, check_arrays, checked, refuse, weights_of
+from tagweave.labels import LAYERS
 from tagweave.labels.space import LabelSpace
 from tagweave.models.cascades import DocumentEncoder, GuidedEncoder, PieceEncoder
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.layered import LayeredModel
+from tagweave.models.linear_scorer import ChainParameters, LinearDescription
 from tagweave.models.network import NetworkParameters
 from tagweave.models.packing import Arrays, unnested
-from tagweave.models.schema import ChainDescription, ModelDescription, TreeDescription
+from tagweave.models.schema import ChainDescription, LayeredDescription, ModelDescription, TreeDescription
 from tagweave.models.scorer import Parameters, ScorerParameters
 from tagweave.structures import CHAIN, TREE
 
@@ -59,23 +62,25 @@ C = TypeVar("C")
 
 class _Kinds(Struct):
     kind: str
-    scorer: str
+    scorer: str = ""
 
 
 class _EncoderKind(Struct):
     kind: str
 
 
-def described(value: Any, where: str = "") -> ModelDescription:
+def described(value: Any, where: str = "") -> ModelDescription | LayeredDescription:
     """Return the description of a model as the schema of its scorer says; models inside it stay as they are."""
     kinds = checked(value, _Kinds, where)
+    if kinds.kind == LAYERS:
+        return checked(value, LayeredDescription, where)
     scorers: Mapping[str, type[Parameters]] = SCORERS
     if kinds.kind == TREE:
         from tagweave.models.tree import ARC_SCORERS  # taggers start without the kernels of trees
 
         scorers = ARC_SCORERS
     elif kinds.kind != CHAIN:
-        refuse(kinds.kind, f"{where}kind", f"{CHAIN!r} or {TREE!r}")
+        refuse(kinds.kind, f"{where}kind", f"{CHAIN!r}, {TREE!r} or {LAYERS!r}")
     return checked(value, chosen(scorers, kinds.scorer, f"{where}scorer").schema, where)
 
 
@@ -86,7 +91,9 @@ def chosen(classes: Mapping[str, C], name: str, where: str) -> C:
     return classes[name]
 
 
-def encoder_of(description: ChainDescription, where: str = "") -> tuple[type[Encoder], EncoderDescription]:
+def encoder_of(
+    description: ChainDescription | LayeredDescription, where: str = ""
+) -> tuple[type[Encoder], EncoderDescription]:
     """Return the encoder of a model: its class and its description."""
     value = description.encoder
     kind = chosen(ENCODERS, checked(value, _EncoderKind, f"{where}encoder").kind, f"{where}encoder.kind")
@@ -96,6 +103,9 @@ def encoder_of(description: ChainDescription, where: str = "") -> tuple[type[Enc
 def check(value: Any, where: str = "") -> None:
     """Raise ValueError unless a value describes a model, with all models inside it."""
     description = described(value, where)
+    if isinstance(description, LayeredDescription):
+        _check_layers(description)
+        return
     if isinstance(description, TreeDescription):
         if description.guide is not UNSET:
             guide = described(description.guide, f"{where}guide.")
@@ -113,9 +123,55 @@ def check(value: Any, where: str = "") -> None:
             refuse(inner["coding"], f"{where}{prefix}", "a model of the same tokens, and none of pieces")
 
 
-def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
+def _check_layers(description: LayeredDescription) -> None:
+    """Raise ValueError unless all chains have the templates, the task and the coding of the model, and its types."""
+    kind, _ = encoder_of(description)
+    if kind is not TemplateEncoder:
+        refuse(kind.kind, "encoder.kind", f"{TemplateEncoder.kind!r}")
+    for number, types in enumerate(description.types):
+        where = f"chains.{number}."
+        check(description.chain(number), where)
+        one = described(description.chain(number), where)
+        if not isinstance(one, LinearDescription) or (one.task, one.coding) != (description.task, description.coding):
+            refuse(number, "chains", f"linear models of spans in {description.coding}")
+        kinds = sorted({name[2:] for name in one.space.names if name[1:2] == "-"})
+        if len(one.space.views) != 1 or sorted(kind for of_layer in types.values() for kind in of_layer) != kinds:
+            refuse(sorted(types), f"types of the chain {number}", f"the types {' '.join(kinds)}, each in one layer")
+
+
+def _layered(description: LayeredDescription, arrays: Arrays) -> LayeredModel:
+    prefixes = [f"chains.{number}" for number in range(len(description.chains))]
+    outer = _outside(arrays, prefixes)
+    kind, of_encoder = encoder_of(description)
+    check_arrays(outer, kind.array_rules(outer))
+    chains, encoder = [], None
+    for number, prefix in enumerate(prefixes):
+        one = described(description.chain(number))
+        assert isinstance(one, ChainDescription)  # noqa: S101 - checked
+        space, own = LabelSpace.from_json(description.chains[number]["space"]), unnested(arrays, prefix)
+        scorer = SCORERS[one.scorer]
+        check_arrays(own, {"weights": ArrayRule(FLOATS, (None,)), **scorer.array_rules(one, own)})
+        parameters = scorer.of_parts(one, space, own)
+        encoder = encoder or kind.of_parts(of_encoder, space, outer, ())
+        chains.append(_chain(one, parameters, encoder, own["weights"]))
+    types = tuple({name: tuple(kinds) for name, kinds in of_chain.items()} for of_chain in description.types)
+    return LayeredModel(tuple(chains), types, description.about)
+
+
+def _chain(
+    description: ChainDescription, parameters: ScorerParameters, encoder: Encoder, weights: NDArray[Any]
+) -> ChainModel:
+    """Return the chain model of parts, after checks that need several of them."""
+    parameters.check_encoder(encoder.windows)
+    weights_of((parameters.size,)).check(weights, "weights")
+    return ChainModel(parameters, encoder, weights, description.task, description.coding, description.about)
+
+
+def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel | LayeredModel:
     """Return the model whose checked description and unchecked arrays these are, with the models inside it."""
     description = described(value)
+    if isinstance(description, LayeredDescription):
+        return _layered(description, arrays)
     if isinstance(description, TreeDescription):
         from tagweave.models import tree  # taggers start without the kernels of trees
 
@@ -132,9 +188,7 @@ def assemble(value: Any, arrays: Arrays) -> ChainModel | TreeModel:
     parameters = scorer.of_parts(description, space, outer)
     models = [assemble(model, unnested(arrays, prefix)) for prefix, model in inner.items()]
     parts = kind.of_parts(encoder, space, outer, models)
-    parameters.check_encoder(parts.windows)
-    weights_of((parameters.size,)).check(arrays["weights"], "weights")
-    return ChainModel(parameters, parts, arrays["weights"], description.task, description.coding, description.about)
+    return _chain(description, parameters, parts, arrays["weights"])
 
 
 def _outside(arrays: Arrays, parts: Any) -> Arrays:

@@ -52,6 +52,10 @@ class ChainModel:
     def space(self) -> LabelSpace:
         return self.parameters.space
 
+    @property
+    def weights_by_view(self) -> dict[str, int]:
+        return self.parameters.weights_by_view
+
     def layers(self, guideline: str) -> tuple[str, ...]:
         """Return the layers of files that a guideline was learned from; () if the files did not name them."""
         return tuple(self.about.get("layers", {}).get(guideline, ()))

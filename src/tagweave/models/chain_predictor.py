@@ -44,7 +44,11 @@ Floats = NDArray[Any]
 TaggedSpans = list[tuple[int, int, str, float | None]]
 """Spans of a sentence: the first token, the one after the last, the type, and the probability if it was asked for."""
 
-_BLOCK = 2000  # sentences tagged at a time
+Scored = tuple[Encoded, ChainScoring | None]
+"""Encoded sentences, and their scores if these do not come from the features."""
+
+BLOCK = 2000
+"""Sentences tagged at a time."""
 _CELLS = 1 << 24  # about so many marginal probabilities are held at a time
 _IOB2 = {"O": "O", "B": "B", "S": "B", "I": "I", "E": "I"}
 """The letters of IOB2 for those of BIOES."""
@@ -100,10 +104,10 @@ class ChainPredictor:
         if whole_runs and not self.model.of_characters:
             raise ValueError("found a model of words, expected one of characters for whole runs")
         layer = self.guideline if whole_runs else None
-        for batch in self._blocks(sentences, _BLOCK):
+        for batch in self._blocks(sentences, BLOCK):
             block = self.tokens(list(map(self.with_runs, batch)) if whole_runs else batch, layer)
-            encoded, labels = self._best(block, layer, None)
-            yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
+            encoded, labels = self.best(block, layer)
+            yield from self.labelled(block, encoded, labels)
 
     def _blocks(self, sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
         """Yield about so many sentences at a time; documents whole if features look at them."""
@@ -125,10 +129,10 @@ class ChainPredictor:
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.space.views}
         view = self._spelled(views[corpus.guideline]) if corpus.guideline in views else self._view
-        for batch in self._blocks(corpus.sentences, _BLOCK):
+        for batch in self._blocks(corpus.sentences, BLOCK):
             block = self.tokens(batch, corpus.guideline)
-            encoded, labels = self._best(block, corpus.guideline, corpus.covered)
-            done.extend(self._labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
+            encoded, labels = self.best(block, corpus.guideline, corpus.covered)
+            done.extend(self.labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
         everything = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in done)
         return replace(corpus, sentences=tuple(everything), covered=None)
 
@@ -139,7 +143,7 @@ class ChainPredictor:
 
         With `layer`, it is conditioned on it and, if it is a view, on all other layers that are views.
         """
-        size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.space))))
+        size = min(BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.space))))
         tables: list[Floats] = []
         for batch in self._blocks(sentences, size):
             block = self.tokens(batch, layer)
@@ -208,7 +212,7 @@ class ChainPredictor:
             raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
         slope, offset = slope_and_offset(self.model.about)
         raw = float(calibrated_spans(np.array(least), 1 / slope, -offset / slope))
-        for batch in self._blocks(sentences, _BLOCK):
+        for batch in self._blocks(sentences, BLOCK):
             encoded, sets = self._encoded(self.tokens(batch, layer), layer, None)
             types = span_types(self.model.space.names)
             for number in range(len(batch)):
@@ -231,41 +235,39 @@ class ChainPredictor:
         With `probable`, each span has its probability: that of all label sequences with a span of these tokens and this
         type under the guideline of the tagger.
         """
-        rules = self._span_rules
-        for batch in self._blocks(sentences, _BLOCK):
+        for batch in self._blocks(sentences, BLOCK):
             block = self.tokens(batch)
-            encoded, scoring = self._scored(block)
-            ptr = encoded.sentence_ptr
-            begins = sentence_begins(ptr)
-            counted = np.zeros(encoded.tokens)  # the probability of each span, at its first token
+            scored = self._scored(block)
+            labels, spans = self.spans_in(scored, probable)
+            yield from zip(self.labelled(block, scored[0], labels), spans, strict=True)
 
-            def visit(
-                tokens: slice,
-                labels: NDArray[np.int32],
-                steps: Steps,
-                begins: NDArray[np.bool_] = begins,
-                counted: NDArray[np.float64] = counted,
-            ) -> None:
-                spans = rules.spans(labels, begins[tokens.start : tokens.stop + 1])
-                bounds = np.flatnonzero(begins[tokens.start : tokens.stop + 1])
-                ends = bounds[np.searchsorted(bounds, spans.starts, side="right")]
-                counted[tokens.start + spans.starts] = chunk_probabilities(steps, rules, spans, ends)
+    def spans_in(self, scored: Scored, probable: bool = True) -> tuple[NDArray[np.int32], list[TaggedSpans]]:
+        """Return the best labels of encoded sentences, int32[N], and the spans of each sentence, as `tag_spans`."""
+        rules, (encoded, scoring) = self._span_rules, scored
+        ptr = encoded.sentence_ptr
+        begins = sentence_begins(ptr)
+        counted = np.zeros(encoded.tokens)  # the probability of each span, at its first token
 
-            if probable:
-                labels = self.model.best_and_steps(encoded, visit, self.threads, scoring)
-            else:
-                labels = self.model.best(encoded, None, self.threads, scoring)
-            starts, stops, types = rules.spans(labels, begins)
-            numbers: Iterable[float | None] = repeat(None, len(starts))
-            if probable:
-                numbers = calibrated_spans(counted[starts], *slope_and_offset(self.model.about)).tolist()
-            sentence = np.searchsorted(ptr, starts, side="right") - 1
-            names = [rules.types[kind] for kind in types.tolist()]
-            first = ptr[sentence]
-            spans = list(zip((starts - first).tolist(), (stops - first).tolist(), names, numbers, strict=True))
-            bounds = np.searchsorted(starts, ptr).tolist()
-            labelled = self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
-            yield from zip(labelled, (spans[low:high] for low, high in pairwise(bounds)), strict=True)
+        def visit(tokens: slice, labels: NDArray[np.int32], steps: Steps) -> None:
+            spans = rules.spans(labels, begins[tokens.start : tokens.stop + 1])
+            bounds = np.flatnonzero(begins[tokens.start : tokens.stop + 1])
+            ends = bounds[np.searchsorted(bounds, spans.starts, side="right")]
+            counted[tokens.start + spans.starts] = chunk_probabilities(steps, rules, spans, ends)
+
+        if probable:
+            labels = self.model.best_and_steps(encoded, visit, self.threads, scoring)
+        else:
+            labels = self.model.best(encoded, None, self.threads, scoring)
+        starts, stops, types = rules.spans(labels, begins)
+        numbers: Iterable[float | None] = repeat(None, len(starts))
+        if probable:
+            numbers = calibrated_spans(counted[starts], *slope_and_offset(self.model.about)).tolist()
+        sentence = np.searchsorted(ptr, starts, side="right") - 1
+        names = [rules.types[kind] for kind in types.tolist()]
+        first = ptr[sentence]
+        spans = list(zip((starts - first).tolist(), (stops - first).tolist(), names, numbers, strict=True))
+        bounds = np.searchsorted(starts, ptr).tolist()
+        return labels, [spans[low:high] for low, high in pairwise(bounds)]
 
     @cached_property
     def _span_rules(self) -> SpanRules:
@@ -314,10 +316,18 @@ class ChainPredictor:
                 table[:, tag] -= begins
                 table[:, self._view.number[f"B{name[1:]}"]] += begins
 
-    def _labelled(
-        self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], views: Mapping[str, View]
+    def labelled(
+        self,
+        block: Sequence[Sentence],
+        encoded: Encoded,
+        labels: NDArray[np.int32],
+        views: Mapping[str, View] | None = None,
     ) -> Iterator[Sentence]:
-        """Return the sentences with one layer per view: the projection of the labels to it."""
+        """Yield the sentences with one layer per view, by default those of the guidelines: the labels projected to it.
+
+        Raises CorpusError where a label is -1: no sequence is allowed.
+        """
+        views = {self.guideline: self._view, **self._others} if views is None else views
         if len(labels) and labels.min() < 0:
             at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
             raise _contradiction(block[at])
@@ -335,19 +345,26 @@ class ChainPredictor:
                 }
             yield sentence.with_valid_layers({**sentence.layers, **layers})
 
-    def _best(
-        self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
+    def best(
+        self,
+        block: Sequence[Sentence],
+        layer: str | None = None,
+        covered: Sequence[str] | None = None,
+        scored: Scored | None = None,
     ) -> tuple[Encoded, NDArray[np.int32]]:
-        encoded, scoring = self._scored(block)
+        """Return sentences of tokens encoded, perhaps before, and their best labels, int32[N], given a layer."""
+        encoded, scoring = scored or self._scored(block)
         masks = None
         if layer is not None:
             encoded, sets = self._under_evidence(encoded, block, layer, covered)
             masks = sets.masks
         return encoded, self.model.best(encoded, masks, self.threads, scoring)
 
-    def _scored(self, block: Sequence[Sentence]) -> tuple[Encoded, ChainScoring | None]:
+    def _scored(self, block: Sequence[Sentence]) -> Scored:
         """Return encoded sentences, with their scores if these come from rows of words."""
-        return (self._rows and self._rows.encoded(block)) or (self._encoded(block, None, None)[0], None)
+        if self._rows is None or (encoded := self._rows.encoded(block)) is None:
+            return self._encoded(block, None, None)[0], None
+        return encoded[0], encoded[1][0]
 
     def _encoded(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None

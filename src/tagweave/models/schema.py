@@ -16,6 +16,7 @@ from tagweave.labels import SPANS
 from tagweave.labels.coding import CODINGS_OF, LETTERS
 from tagweave.labels.transition_scheme import split_label
 
+MOST_LAYERS = 1000  # checking a file must not take long
 Names = Annotated[list[str], Meta(min_length=1)]
 Templates = Annotated[list[str], Meta(min_length=1, max_length=MOST_TEMPLATES)]
 Rows = Annotated[int, Meta(ge=1, le=1 << 30)]
@@ -218,6 +219,30 @@ class TreeDescription(ModelDescription, kw_only=True):
             check_distinct(self.relations, "relations")
         if self.relation_rows is not UNSET:
             check_power_of_two(self.relation_rows, "relation_rows")
+
+
+class LayeredDescription(Schema, kw_only=True):
+    """A model of spans that may overlap: an encoder, and chains without one, each with the types of its layers."""
+
+    kind: Literal["layers"]
+    task: Literal["spans"]
+    coding: str
+    encoder: dict[str, Any]
+    chains: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=MOST_LAYERS)]
+    types: list[Annotated[dict[Name, list[Name]], Meta(min_length=1)]]
+    about: dict[str, Any]
+    format: Whole = 0
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        checked(self.about, About, "about")
+        if len(self.types) != len(self.chains):
+            refuse(len(self.types), "types", f"{len(self.chains)}, one for each chain")
+        check_distinct([name for types in self.types for name in types], "types")
+
+    def chain(self, number: int) -> dict[str, Any]:
+        """Return the description of a chain, with the encoder of all."""
+        return {**self.chains[number], "encoder": self.encoder}
 
 
 def check_power_of_two(rows: int, where: str) -> None:

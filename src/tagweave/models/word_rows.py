@@ -83,40 +83,45 @@ class RowEmission(ViewEmission):
 
 
 class WordRows:
-    """The rows of the word forms that a model has met, at most 32 MB of them; then it starts over.
+    """The rows of the word forms that models of one encoder have met, at most 32 MB of them; then it starts over.
 
     Features that look at one form, of the token itself or of one beside it, are looked up when the form is met for the
     first time, and their weights added up. All others are looked up at each token, as ever. Scores are
     sums in another order than the model's, so they may differ by rounding. Threads may share it.
     """
 
-    def __init__(self, encoder: TemplateEncoder, parameters: ChainParameters, weights: Floats) -> None:
-        self._encoder, self._parameters, self._weights = encoder, parameters, weights
+    def __init__(self, encoder: TemplateEncoder, weighted: Sequence[tuple[ChainParameters, Floats]]) -> None:
+        self._encoder, self._weighted = encoder, weighted
         families = encoder.templates.families
         self._alone = [family for family in families if family.looks_at_one_form]
         self._joint = Reach.of([family for family in families if not family.looks_at_one_form])
         # the smallest and the largest offset of a form from a token that it adds to
         self._low = min([0, *(family.low for family in self._alone)])
         self._high = max([0, *(family.high for family in self._alone)])
-        tags = sum(len(view.names) for view, _ in parameters.weighted)
-        self._most = int(_BYTES // (weights.itemsize * (self._high - self._low + 1) * tags))
+        bytes_of_token = sum(
+            weights.itemsize * len(view.names) for parameters, weights in weighted for view, _ in parameters.weighted
+        )
+        self._most = int(_BYTES // ((self._high - self._low + 1) * bytes_of_token))
         self._columns = sorted({term.column for family in self._joint.families for term in family.terms})
         self._terms = term_numbers(self._joint.families, self._columns, lambda column: int(column == "final"))
         self._starts = np.arange(len(self._columns) + 1, dtype=np.int64) * self._most
         self._met, self._lock = 0, Lock()
-        self._views: list[RowEmission] = []
+        self._views: list[list[RowEmission]] = []  # of each model
 
     @classmethod
-    def of(cls, model: ChainModel) -> WordRows | None:
-        """Return the rows of a model; `None` if its features do not depend on forms, or it has too many labels."""
-        encoder, parameters = model.encoder, model.parameters
-        if type(encoder) is not TemplateEncoder or not isinstance(parameters, ChainParameters):
+    def of(cls, *models: ChainModel) -> WordRows | None:
+        """Return the rows of models with one encoder; `None` if its features do not depend on forms, or labels are too
+        many."""
+        encoder, parameters = models[0].encoder, [model.parameters for model in models]
+        linear = [one for one in parameters if isinstance(one, ChainParameters)]
+        if type(encoder) is not TemplateEncoder or len(linear) < len(models):
             return None
-        rows = cls(encoder, parameters, model.weights)
+        rows = cls(encoder, list(zip(linear, (model.weights for model in models), strict=True)))
         return rows if encoder.index.frozen and encoder.templates.of_forms and rows._most >= _FEWEST else None
 
-    def encoded(self, sentences: Sequence[Sentence]) -> tuple[Encoded, LinearScoring] | None:
-        """Return what rows lack of sentences, and their scores; None if forms are too many or texts so far few."""
+    def encoded(self, sentences: Sequence[Sentence]) -> tuple[Encoded, list[LinearScoring]] | None:
+        """Return what rows lack of sentences, and each model's scores; None if forms are too many or texts so far
+        few."""
         tokens = sum(map(len, sentences))
         with self._lock:
             self._met += tokens
@@ -143,15 +148,21 @@ class WordRows:
             low=self._joint.low,
             high=self._joint.high,
         )
-        return encoded, LinearScoring(self._parameters, self._scoring.transitions, views)
+        triples = zip(self._weighted, self._scorings, views, strict=True)
+        return encoded, [
+            LinearScoring(parameters, scoring.transitions, of_model) for (parameters, _), scoring, of_model in triples
+        ]
 
     def _start(self) -> None:
         """Begin with the rows of positions outside sentences. Who has the old ones keeps them."""
         self._numbers = defaultdict[str, int](count_from(self._high - self._low).__next__)
         self._codes = np.empty((len(self._columns), self._most), np.uint64)
-        self._scoring = self._parameters.scoring(self._weights)
-        views, outside = self._scoring.views, [*range(1, 1 - self._low), *range(_AFTER, _AFTER + self._high)]
-        self._views = [RowEmission(view, self._low, self._high, self._most) for view in views]
+        self._scorings = [parameters.scoring(weights) for parameters, weights in self._weighted]
+        outside = [*range(1, 1 - self._low), *range(_AFTER, _AFTER + self._high)]
+        self._views = [
+            [RowEmission(view, self._low, self._high, self._most) for view in scoring.views]
+            for scoring in self._scorings
+        ]
         codes = np.array(outside, np.uint64) + OUTSIDE
         self._set_rows(0, len(outside), self._features(lambda _column: codes))
 
@@ -177,7 +188,7 @@ class WordRows:
         return ids
 
     def _set_rows(self, first: int, count: int, features: Sequence[_Features]) -> None:
-        for view in self._views:
+        for view in chain.from_iterable(self._views):
             view.set_rows(first, count, features)
 
     def _features(self, codes: Callable[[str], Codes]) -> list[_Features]:

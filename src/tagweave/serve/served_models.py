@@ -79,7 +79,10 @@ class Tagging:
                 spans = [sentence_spans for _, sentence_spans in tagged]
         else:
             labelled = list(tagger.tag(sentences))
-        tables = tagger.probabilities(sentences) if probabilities else None
+        has_layers = len(tagger.guidelines) > 1
+        if has_layers and probabilities == "all":
+            raise RequestError('found "all", expected true or false for a model of layers of spans')
+        tables = tagger.probabilities(sentences) if probabilities and not has_layers else None
         shown: Sequence[Sequence[Any]] | None = None
         if tables is not None and probabilities == "all":
             shown = [[_by_label(tagger.labels, row) for row in table] for table in tables]
@@ -90,7 +93,9 @@ class Tagging:
         return [
             result(
                 document,
-                labels=[label_text(at) for sentence in labelled[indices] for at in sentence.layers[tagger.guideline]],
+                labels=None
+                if has_layers
+                else [label_text(at) for sentence in labelled[indices] for at in sentence.layers[tagger.guideline]],
                 spans=spans and [SpanResult(*astuple(span)) for span in in_text(document, spans[indices])],
                 probabilities=shown and [number for row in shown[indices] for number in row],
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tagweave.corpus.candidates import format_candidates, with_probabilities
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import chosen_format, conllu, tagged
+from tagweave.corpus.formats import chosen_format, columns, conllu, tagged
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.load import COVERED, key_and_value, parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
@@ -193,8 +193,10 @@ class WordLabelling(Labelling):
 
     @property
     def default_format(self) -> Format:
-        """The format of the input if it can hold labels, otherwise tagged text."""
+        """The format of the input if it can hold the labels, otherwise tagged text, or columns of several layers."""
         form = self.input_format
+        if len(self.tagger.guidelines) > 1:
+            return form if form.labels == "word" and form.holds_several else columns.FORMAT
         return form if form.labels == "word" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:

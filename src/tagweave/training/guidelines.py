@@ -19,6 +19,7 @@ from dataclasses import replace
 from tagweave.corpus import chunk_schemes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import UPOS, XPOS
+from tagweave.corpus.overlapping import layer_types
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
@@ -30,7 +31,7 @@ from tagweave.training.fit.task import TASKS, label_counts
 from tagweave.training.fit.tree_problem import tag_layers
 from tagweave.training.inspection import unfamiliar_labels
 from tagweave.training.job import Method
-from tagweave.training.methods import AUTO, COUPLED, MERGED, METHODS, SINGLE
+from tagweave.training.methods import AUTO, COUPLED, MERGED, METHODS, OVERLAP, SINGLE
 
 TARGET, SOURCE = "target", "source"
 """The names of two guidelines whose files would give them the same name."""
@@ -51,6 +52,9 @@ def training_data(
     Args:
         default_for_several, default_for_one: the default methods for several guidelines, and for one.
     """
+    if method == OVERLAP:
+        files = tuple(map(_called_like_its_type, (*training, *sources)))
+        return TrainingData(files, len(files), True), METHODS[method]
     target = training[0]
     for file in training[1:]:
         if file.guideline != target.guideline:
@@ -76,6 +80,8 @@ def training_data(
 
 def development_data(data: TrainingData, method: Method, dev: LoadedSource, training: LoadedSource) -> LoadedSource:
     """Development data with a guideline of the model; if they name none, it is the target."""
+    if method.name == OVERLAP:
+        return _called_like_its_type(dev)
     guidelines = data.guidelines if method.name in (AUTO, COUPLED) else (data.target,)
     if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
         if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:
@@ -92,6 +98,15 @@ def development_data(data: TrainingData, method: Method, dev: LoadedSource, trai
     suggestion = f"{path}#{target.layer}" if target.layer in layers else f"{guidelines[0]}={path}"
     expected = f"{' or '.join(map(repr, guidelines))} as in {target.path}: say {suggestion} if it is that"
     raise PlanError(f"{path}: found development data of {mismatch}{beside}, expected {expected}")
+
+
+def _called_like_its_type(file: LoadedSource) -> LoadedSource:
+    """Return a file whose layer has no name, and spans of one type, as of a layer with the name of this type."""
+    corpus = file.corpus
+    kinds = layer_types([corpus]).get(corpus.guideline, ())
+    if file.is_named or len(kinds) != 1 or kinds[0] in {name for sentence in corpus for name in sentence.layers}:
+        return file
+    return file.called(kinds[0])
 
 
 def _is_foreign(source: LoadedSource, target: LoadedSource, method: str | None) -> bool:

@@ -18,6 +18,7 @@ from tagweave.training.plan import FEATURES, LOOKUPS, Options, Plan, ResolvedPla
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
+    from tagweave.features.encoder import FeatureIndex
     from tagweave.training.corpora import LookupFiles, TrainingData
     from tagweave.training.fit.problem import Fitted
     from tagweave.training.fit.recipe import Recipe
@@ -68,6 +69,7 @@ class Job:
         race: the scores of the race that decided on the method.
         start: the model to go on from, if there is one.
         is_trial: whether the model only shows in a race what its method is worth.
+        index: the features that several models share; `None`: those of its corpora.
         train: carries out a job that is a step of this one, by the default method for its task.
     """
 
@@ -82,6 +84,7 @@ class Job:
     race: Mapping[str, float] = field(default_factory=dict)
     start: Any = None
     is_trial: bool = False
+    index: FeatureIndex | None = None
     train: Callable[[Job], Training] = _not_under_way
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
@@ -174,7 +177,7 @@ class Job:
         from tagweave.training.fit.recipe import Recipe
 
         plan = replace(self.plan, average_seeds=self.average_seeds)
-        recipe = replace(Recipe.of_plan(plan, self.sample), lookups=self.lookup_files.lookups)
+        recipe = replace(Recipe.of_plan(plan, self.sample), lookups=self.lookup_files.lookups, index=self.index)
         if recipe.structure == TREE and len(self.data.guidelines) > 1:
             return replace(recipe, templates=shared_templates(recipe, self.data.corpora))
         return recipe

@@ -73,7 +73,7 @@ def save_trained(training: Training, path: str | PathLike[str]) -> bool:
 def _checkpoints(path: str | PathLike[str]) -> list[Path]:
     """Find the checkpoints of a training and of its parts, whose names have a further extension."""
     suffixes = ".start", ".mapping", ".source", ".plain", ".segment", ".tag"
-    numbered = ".step-", ".source-", ".target-"
+    numbered = ".layer-", ".step-", ".source-", ".target-"
     checkpoint = Path(f"{fspath(path)}.checkpoint")
     files = sorted(checkpoint.parent.glob(f"{escape(checkpoint.name)}*"))
     return [file for file in files if file == checkpoint or file.suffix in suffixes or file.suffix.startswith(numbered)]
@@ -101,7 +101,7 @@ def record(training: Training) -> dict[str, Any]:
         ),
         "layers": {**before.get("layers", {}), **layers},
         **_tokens(job),
-        **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
+        **({} if job.recipe.structure == TREE else {"weights": model.weights_by_view}),
         **({"dev_scores": training.scores} if training.scores else {}),
         **({"race": dict(job.race)} if job.race else {}),
     }

@@ -188,6 +188,14 @@ class Plan(Validated):
         "spans|tokens",
         structure=CHAIN,
     )
+    overlap: bool = option(
+        False,
+        "Spans may overlap: all layers of spans of a file, and corpora of other guidelines or types, are layers of one"
+        " model (the method overlap). Layers that are called like their types are looked at anyway.",
+        structure=CHAIN,
+        panel="Corpora",
+        flag=True,
+    )
     templates: tuple[str, ...] = option(
         (), "A feature template such as 'form[-1] form[0]' (repeatable).", "TEXT", panel="Features", flag=True
     )

@@ -8,7 +8,9 @@ from itertools import chain
 from typing import Any, get_type_hints
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.overlapping import are_of_types
 from tagweave.errors import PlanError, one_of
+from tagweave.labels import SPANS
 from tagweave.learning.run import Run
 from tagweave.models.storage import load_model
 from tagweave.options import value_of
@@ -26,7 +28,7 @@ from tagweave.training.guidelines import (
 )
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job, Method
-from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, with_option
+from tagweave.training.methods import AUTO, METHODS, OVERLAP, SINGLE, check_known, serving, typed, with_option
 from tagweave.training.plan import FEATURES, LOOKUPS, Options, Plan, ResolvedPlan
 from tagweave.training.race import default_method
 from tagweave.training.updating import covering_what_is_known, going_on, under_guideline_of
@@ -49,6 +51,9 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
     opened_sources = iter(sources or map(opened, plan.named))
     if (first := next(opened_sources, None)) is None or not plan.target:
         raise PlanError("found a plan without a training corpus, expected one as `target`")
+    if plan.overlap and plan.method not in (None, OVERLAP):
+        raise PlanError(f"found `overlap` with the method {plan.method}, expected {OVERLAP}")
+    plan = replace(plan, method=OVERLAP) if plan.overlap else plan
     resolved = checked(plan, plan.task or _task_of(first, run))
     lookup_files = read_lookups(resolved) if start is None else LookupFiles(start.encoder.lookups)
     pairs = zip(plan.named, chain([first], opened_sources), strict=True)
@@ -60,16 +65,20 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
     dev_file = files.pop() if plan.dev else None
     count = len(plan.target)
     targets = [file.corpus for file in files[:count]]
+    if not (plan.overlap or plan.method) and resolved.task == SPANS and are_of_types(targets):
+        run.tell(f"layers of spans overlap, so the method is {OVERLAP} (FILE#LAYER takes one layer)")
+        plan = replace(plan, method=OVERLAP)
     can_race = not (plan.options or _samples(plan))
     defaults = [default_method(resolved.task, targets, guidelines, can_race) for guidelines in (2, 1)]
     data, method = training_data(files[:count], files[count:], plan.method, *defaults)
-    data = without_repeated(data, resolved.task)
+    data = data if method.name == OVERLAP else without_repeated(data, resolved.task)
     dev = development_data(data, method, dev_file, files[0]) if dev_file else None
     options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options or {})
     read_sources = [file.resolved for file in data.files]
     resolved = replace(
         resolved,
         method=method.name,
+        overlap=method.name == OVERLAP,
         options=options.for_task(resolved.task),
         target=tuple(read_sources[:count]),
         sources=tuple(read_sources[count:]),

@@ -66,7 +66,7 @@ def taught_by_dev(job: Job, fitted: Fitted) -> Taught | None:
     if plan.folder:
         score = fit(job.data.corpora, job.recipe.of_features(), dev, job.run.aside()).outcome.score or 0.0
         by_features = "judged by models of features alone, "
-    else:
+    elif job.index is None:  # what guides a model has features of its own
         trials[_EXCHANGED] = list(_guided_models(file.called(name).corpus, fitted.model, job))
     scores = {_AS_IT_IS: score, **{way: _score(judged) for way, judged in trials.items()}}
     numbers = ", ".join(f"{way} {score:.4f}" for way, score in scores.items())

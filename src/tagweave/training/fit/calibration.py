@@ -27,7 +27,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.documents import are_in_documents
 from tagweave.evaluation import selective
 from tagweave.evaluation.calibration import Answers, calibration, head_answers, label_answers, span_answers
-from tagweave.labels import PARSE, SPANS
+from tagweave.labels import LAYERS, PARSE, SPANS
 from tagweave.models.cascades import of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
@@ -58,9 +58,10 @@ def calibrated(model: Any, judged: Judged, recipe: Recipe, name: str = "") -> An
         judged: the model itself with development data, or models like it with parts of these.
         name: of the development data.
 
-    The model is returned as it is if its tokens are pieces, or too few tokens have one label.
+    The model is returned as it is if its tokens are pieces, too few tokens have one label, or it has chains, each of
+    which is calibrated before.
     """
-    if isinstance(model, ChainModel) and of_pieces(model):
+    if model.kind == LAYERS or (isinstance(model, ChainModel) and of_pieces(model)):
         return model
     share = min(1.0, _TOKENS / max(1, sum(corpus.tokens() for _, corpus in judged)))
     threads = recipe.threads

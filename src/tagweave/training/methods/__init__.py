@@ -17,6 +17,8 @@ SINGLE, COUPLED, STACKED, TRANSFORM, MERGED, AUTO = "single", "coupled", "stacke
 """The defaults: for corpora of one guideline; for few sentences of several, of taggers and parsers; else a race."""
 UPDATE = "update"
 """For plans that go on from a model."""
+OVERLAP = "overlap"
+"""The default for spans that overlap."""
 RACED = 50
 """The number of sentences of TRAIN from which methods race."""
 

@@ -1,0 +1,201 @@
+"""A model of spans that may overlap: chains over the features of one encoder, each with a layer, or a group of layers.
+
+Spans of a chain exclude one another, those of different chains do not (a "layered" model of nested entities: Alex et
+al. 2007, "Recognising Nested Named Entities in Biomedical Text", section 4.2, joins types to few chains in the same
+way). Text is encoded once for all chains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain as joined_lists
+from typing import Any, ClassVar
+
+from tagweave.corpus import chunk_schemes
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import in_blocks
+from tagweave.corpus.overlapping import Types, joined, of_layer, refuse_overlap
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.errors import StreamError
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.labels import LAYERS, SPANS
+from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import BLOCK, ChainPredictor, Scored, TaggedSpans
+from tagweave.models.packing import Arrays, nested
+from tagweave.models.word_rows import WordRows
+
+
+@dataclass(frozen=True)
+class LayeredModel:
+    """Chains with one encoder, and for each the layers of its spans, by name, with their types."""
+
+    kind: ClassVar[str] = LAYERS
+    task: ClassVar[str] = SPANS
+    of_characters: ClassVar[bool] = False
+
+    chains: tuple[ChainModel, ...]
+    types: tuple[Types, ...]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def encoder(self) -> TemplateEncoder:
+        encoder = self.chains[0].encoder
+        assert isinstance(encoder, TemplateEncoder)  # noqa: S101 - the only one that chains share
+        return encoder
+
+    @property
+    def coding(self) -> str:
+        return self.chains[0].coding
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all layers."""
+        return tuple(name for types in self.types for name in types)
+
+    @property
+    def weights_by_view(self) -> dict[str, int]:
+        return {name: size for model in self.chains for name, size in model.parameters.weights_by_view.items()}
+
+    def layers(self, guideline: str) -> tuple[str, ...]:
+        """Return other names in files of a layer: none."""
+        return ()
+
+    def only(self, names: Collection[str]) -> LayeredModel:
+        """Return the model of some of its layers."""
+        kept = [{name: kinds for name, kinds in types.items() if name in names} for types in self.types]
+        chains = tuple(model for model, types in zip(self.chains, kept, strict=True) if types)
+        return replace(self, chains=chains, types=tuple(filter(None, kept)))
+
+    def to_json(self) -> dict[str, Any]:
+        chains = [
+            {name: value for name, value in model.to_json().items() if name != "encoder"} for model in self.chains
+        ]
+        types = [{name: list(kinds) for name, kinds in types.items()} for types in self.types]
+        parts = {"encoder": self.encoder.to_json(), "chains": chains, "types": types, "about": self.about}
+        return {"kind": self.kind, "task": self.task, "coding": self.coding, **parts}
+
+    def arrays(self) -> Arrays:
+        arrays = dict(self.encoder.arrays())
+        for number, model in enumerate(self.chains):
+            arrays |= nested({"weights": model.weights, **model.parameters.arrays()}, f"chains.{number}")
+        return arrays
+
+
+class LayeredPredictor:
+    """Labels words in all layers of a model. The interface is that of `ChainPredictor` with several guidelines."""
+
+    def __init__(self, model: LayeredModel, threads: int = 1) -> None:
+        self.model, self.threads = model, threads
+        self.guidelines = model.names
+        self.guideline = self.guidelines[0]
+        self.predictors = [ChainPredictor(one, threads) for one in model.chains]
+        self._rows = WordRows.of(*model.chains)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of all layers."""
+        return tuple(dict.fromkeys(label for predictor in self.predictors for label in predictor.labels))
+
+    def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:
+        """Return the layer of the model, by default its first, if it is among names."""
+        name = guideline or self.guideline
+        return name if name in names else None
+
+    def knows(self, candidate: str) -> bool:
+        """Return whether a candidate is a label of some layer, or a wildcard for some."""
+        return any(predictor.knows(candidate) for predictor in self.predictors)
+
+    def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Add the best labels of all layers, in order, block by block."""
+        for block in in_blocks(sentences, BLOCK):
+            yield from self._labelled(block, self._scored(block), False)
+
+    def complete(self, corpus: Corpus) -> Corpus:
+        """Fill in all layers; known labels of a layer never change.
+
+        Raises CorpusError for labels that exclude one another, and for spans that overlap though none of their layers
+        did in training.
+        """
+        done = joined_lists.from_iterable(
+            self._labelled(block, self._scored(block), True, corpus.covered)
+            for block in in_blocks(corpus.sentences, BLOCK)
+        )
+        everything = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in done)
+        return replace(corpus, sentences=tuple(everything), covered=None)
+
+    def tag_spans(self, sentences: Iterable[Sentence], probable: bool = True) -> Iterator[tuple[Sentence, TaggedSpans]]:
+        """Yield sentences as `tag` does, and the spans of all layers in their order, longer ones first."""
+        for block in in_blocks(sentences, BLOCK):
+            spans: list[TaggedSpans] = [[] for _ in block]
+            labelled = block
+            for predictor, scored, types in self._each(self._scored(block)):
+                labels, of_chain = predictor.spans_in(scored, probable)
+                kinds = {kind for of_layer_kinds in types.values() for kind in of_layer_kinds}
+                for all_spans, new in zip(spans, of_chain, strict=True):
+                    all_spans += [span for span in new if span[2] in kinds]
+                labelled = [
+                    self._split(sentence, labelled_sentence, predictor.guideline, types)
+                    for sentence, labelled_sentence in zip(
+                        labelled, predictor.labelled(labelled, scored[0], labels), strict=True
+                    )
+                ]
+            in_order = (sorted(of_sentence, key=lambda span: (span[0], -span[1])) for of_sentence in spans)
+            yield from zip(labelled, in_order, strict=True)
+
+    def probabilities(self, *_: Any) -> Any:
+        """Raise StreamError: only the labels of one layer have probabilities."""
+        expected = "one, that shares its chain with no other (`to`); spans have probabilities in all"
+        raise StreamError(f"found the layers {', '.join(self.guidelines)}, expected {expected}")
+
+    k_best = probabilities
+
+    def _scored(self, block: Sequence[Sentence]) -> list[Scored]:
+        """Return the sentences encoded once, with the scores of each chain if these come from rows of words."""
+        if self._rows is None or (encoded := self._rows.encoded(block)) is None:
+            return [(self.model.encoder.encode(block, self.threads), None)] * len(self.predictors)
+        return [(encoded[0], scoring) for scoring in encoded[1]]
+
+    def _each(self, scored: Sequence[Scored]) -> Iterator[tuple[ChainPredictor, Scored, Types]]:
+        return zip(self.predictors, scored, self.model.types, strict=True)
+
+    def _labelled(
+        self,
+        block: list[Sentence],
+        scored: Sequence[Scored],
+        given: bool,
+        covered: Sequence[str] | None = None,
+    ) -> list[Sentence]:
+        """Return sentences with the best labels of all layers, under the evidence that they have if it is given."""
+        labelled = block
+        for predictor, of_chain, types in self._each(scored):
+            name, evidence = predictor.guideline, block
+            if given:
+                evidence = _evidence(block, name, types)
+            encoded, labels = predictor.best(evidence, name if given else None, covered, of_chain)
+            new = predictor.labelled(evidence, encoded, labels)
+            labelled = [self._split(*pair, name, types) for pair in zip(labelled, new, strict=True)]
+        return labelled
+
+    def _split(self, sentence: Sentence, labelled: Sentence, name: str, types: Types) -> Sentence:
+        """Return a sentence with the layers of a chain, whose labels are in one layer of another sentence."""
+        labels = labelled.layers[name]
+        if len(types) == 1 and name in types:
+            return sentence.with_valid_layers({**sentence.layers, name: labels})
+        layers: dict[str, Layer] = {layer: of_layer(labels, kinds) for layer, kinds in types.items()}
+        kept = {layer: labels for layer, labels in sentence.layers.items() if layer != name}
+        return sentence.with_valid_layers({**kept, **layers})
+
+
+def _evidence(block: list[Sentence], name: str, types: Types) -> list[Sentence]:
+    """Return sentences with the layer of a chain alone."""
+    names = [*types]
+    if names == [name]:
+        return [sentence.with_layers_of({name}) for sentence in block]
+    corpus = Corpus(tuple(block), names[0])
+    for layer in names:
+        corpus = chunk_schemes.coded(corpus, "IOB2", layer)
+    for sentence in corpus:
+        refuse_overlap(sentence, names)
+    return [replace(sentence, layers={name: joined(sentence, names, types)}, rejected={}) for sentence in corpus]

@@ -1,0 +1,131 @@
+"""The method `overlap`: spans that may overlap, in one model of chains, each of layers that exclude one another.
+
+Each chain is trained as if its layer were asked for alone, by the method that suits it, with one index of features over
+all texts. Where a corpus says nothing of a layer, its chain learns nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tagweave.errors import CorpusError, PlanError
+from tagweave.labels import SPANS
+from tagweave.structures import CHAIN
+from tagweave.training.job import Job, Method, Training
+from tagweave.training.plan import Options
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.overlapping import Types
+    from tagweave.features.encoder import FeatureIndex
+    from tagweave.models.layered import LayeredModel
+    from tagweave.training.fit.problem import Fitted
+
+
+def _check(job: Job) -> None:
+    from tagweave.corpus.overlapping import layer_types
+
+    plan = job.plan
+    if plan.task != SPANS:
+        raise PlanError(f"found the task {plan.task} with the method overlap, expected {SPANS}")
+    if plan.folder:
+        raise PlanError("found a network with the method overlap, expected `encoder=features`")
+    types = layer_types(job.data.corpora)
+    if not types:
+        raise CorpusError("no layer of spans", "layers of spans with types", job.data.corpora[0].path)
+    if job.dev is not None and not types.keys() & layer_types([job.dev]).keys():
+        layers = ", ".join(layer_types([job.dev])) or "none"
+        raise CorpusError(f"the layers of spans {layers}", f"one of {', '.join(types)}, of training", job.dev.path)
+
+
+def _fit(job: Job) -> Fitted:
+    from tagweave.corpus.overlapping import groups, joint_name, layer_types
+    from tagweave.models.layered import LayeredModel
+    from tagweave.training.fit.problem import Fitted
+
+    corpora = job.data.corpora
+    types = layer_types(corpora)
+    layers = groups(corpora, types)
+    job.run.tell(f"spans may overlap: {len(layers)} chains, of {'; of '.join(map(' and '.join, layers))}")
+    index = _shared_index(job)
+    trained: list[Training] = []
+    for number, group in enumerate(layers, 1):
+        if trained:
+            trained[-1].fitted.outcome.check_finished()
+        trained.append(job.train(_step(job, group, types, number, index)))
+    fitted = [training.fitted for training in trained]
+    facts = {joint_name(group): _facts(training) for group, training in zip(layers, trained, strict=True)}
+    iterations = max(one.outcome.iterations for one in fitted)
+    about: dict[str, Any] = {"recipe": job.recipe.to_json(), "iterations": iterations, "steps": facts}
+    of_chains = tuple({name: types[name] for name in group} for group in layers)
+    model = LayeredModel(tuple(one.model for one in fitted), of_chains, about)
+    score = None if job.dev is None else _score(model, job.dev, job.recipe.threads)
+    outcome = replace(fitted[-1].outcome, score=score, iterations=iterations)
+    return Fitted(replace(model, about={**about, "dev_score": score}), outcome)
+
+
+def _shared_index(job: Job) -> FeatureIndex:
+    """Return the frozen index of the features of all texts."""
+    encoder = job.recipe.encoder()
+    encoded = encoder.encode([sentence for corpus in job.data.corpora for sentence in corpus], job.recipe.threads)
+    encoder.freeze(encoded, job.recipe.minimum_count)
+    return encoder.index
+
+
+def _step(job: Job, group: Sequence[str], types: Types, number: int, index: FeatureIndex) -> Job:
+    """Return the job of a chain, which has a checkpoint of its own.
+
+    Its corpora have no documents: their features would come from a model that the chains do not share.
+    """
+    from tagweave.corpus.overlapping import joint_name, of_group
+
+    def own(corpus: Corpus) -> Corpus:
+        bare = of_group(corpus, group, types)
+        return bare.map(lambda sentence: replace(sentence, comments=()))
+
+    files = [replace(file, corpus=own(file.corpus)) for file in job.data.files]
+    known = [at for at, file in enumerate(files) if _says_something(file.corpus)]
+    dev = None if job.dev is None else own(job.dev)
+    dev = dev if dev is not None and _says_something(dev) else None
+    data = replace(job.data, files=tuple(files[at] for at in known), train_count=len(known), notes=())
+    target = tuple(job.plan.corpora[at] for at in known)
+    plan = replace(job.plan, target=target, sources=(), dev=job.plan.dev if dev else None, overlap=False)
+    run = job.run.part(f"layer-{number}").phase(joint_name(group))
+    return replace(job, plan=plan, data=data, dev=dev, run=run, plain=None, guided=None, race={}, index=index)
+
+
+def _says_something(corpus: Corpus) -> bool:
+    name = corpus.guideline
+    return any(any(sentence.layers[name]) or sentence.rejected.get(name) for sentence in corpus)
+
+
+def _score(model: LayeredModel, dev: Corpus, threads: int) -> float:
+    """Return F of the spans of all layers that development data have."""
+    from tagweave.evaluation.spans import score_of_layers
+    from tagweave.models.layered import LayeredPredictor
+
+    gold = [name for name in model.names if any(any(sentence.layers.get(name, ())) for sentence in dev)]
+    bare = (replace(sentence, layers={}, rejected={}) for sentence in dev)
+    tagged = dev.with_sentences(LayeredPredictor(model.only(gold), threads).tag(bare))
+    return score_of_layers(dev, tagged, gold).f
+
+
+def _facts(training: Training) -> dict[str, Any]:
+    outcome = training.fitted.outcome
+    return {"method": training.job.method.name, "iterations": outcome.iterations, "dev_score": outcome.score}
+
+
+METHODS = (
+    Method(
+        "overlap",
+        "spans that may overlap: a chain for each layer of spans that exclude one another",
+        (CHAIN,),
+        Options,
+        _fit,
+        check=_check,
+        several=None,
+        compares=True,
+    ),
+)
