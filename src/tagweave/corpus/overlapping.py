@@ -7,7 +7,7 @@ spans it is in. Such layers are grouped, joined, and split again by the types of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -43,14 +43,34 @@ def layer_types(corpora: Iterable[Corpus]) -> dict[str, tuple[str, ...]]:
 def are_of_types(corpora: Sequence[Corpus]) -> bool:
     """Return whether corpora have layers that are each called like the only type of their spans, and spans of
     different layers overlap."""
-    types = layer_types(corpora)
-    named = [name for name, kinds in types.items() if kinds == (name,)]
+    named = type_layers(layer_types(corpora))
     return len(named) >= _MARKED and any(
         not one.isdisjoint(other)
         for corpus in corpora
         for sentence in corpus
         for one, other in combinations([_inside(sentence.layers.get(name, ())) for name in named], 2)
     )
+
+
+def type_layers(types: Types) -> tuple[str, ...]:
+    """Return the layers that are called like the only type of their spans."""
+    return tuple(name for name, kinds in types.items() if kinds == (name,))
+
+
+def by_types(corpus: Corpus, names: Collection[str]) -> Corpus:
+    """Return a corpus with its own layer as one for each of its types, if all of these, and not itself, are among names
+    of layers: the file of an annotator, none of whose spans overlap."""
+    kinds = layer_types([corpus]).get(corpus.guideline, ())
+    if corpus.guideline in names or not kinds or not {*kinds} <= {*names}:
+        return corpus
+    coded = chunk_schemes.coded(corpus, "IOB2")
+
+    def step(sentence: Sentence) -> Sentence:
+        layers = dict(sentence.layers)
+        own = layers.pop(coded.guideline, (None,) * len(sentence))
+        return sentence.with_valid_layers({**layers, **{kind: of_layer(own, (kind,)) for kind in kinds}})
+
+    return replace(coded.map(step), guideline=kinds[0], layer=kinds[0])
 
 
 def groups(corpora: Sequence[Corpus], types: Types) -> list[tuple[str, ...]]:

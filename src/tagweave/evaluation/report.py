@@ -195,10 +195,23 @@ class LayerReports(Printed, Result):
     absent: tuple[str, ...]  # layers of the gold standard that no system has
     json_names: ClassVar = {"reports": "layers"}
 
+    def spans_together(self) -> dict[str, Score]:
+        """Return the score of the spans of all layers, for each system; none unless there are several, all of spans."""
+        scores = [report.systems for report in self.reports.values()]
+        names = set.intersection(*map(set, scores)) if len(scores) > 1 else set()
+        by_name = {name: [of_layer[name] for of_layer in scores] for name in scores[0] if name in names}
+        return {
+            name: Score.total(of_layer.spans for of_layer in layers if isinstance(of_layer, SpanScores))
+            for name, layers in by_name.items()
+            if all(isinstance(of_layer, SpanScores) for of_layer in layers)
+        }
+
     def content(self) -> Iterator[Text | Table]:
         for name, report in self.reports.items():
             yield Text(f"layer {printable(name)}")
             yield from report.content()
+        for name, score in self.spans_together().items():
+            yield Text(f"{printable(name)}: F of the spans of all layers {_percent(score.f)}")
         unscored = (("the same in all systems as in the gold standard", self.copied), ("in no system", self.absent))
         for why, names in unscored:
             if names:

@@ -12,7 +12,7 @@ scores from the sums. This also holds for ratios such as F, whose value for a co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -76,6 +76,12 @@ class Score(Result):
     right: float  # items of the system that are right; some metrics count half of an item
     gold: int  # items of the gold standard (the support)
     system: int  # items of the system
+
+    @classmethod
+    def total(cls, scores: Iterable[Score]) -> Score:
+        """Return the score of several parts together."""
+        parts = [(score.right, score.gold, score.system) for score in scores]
+        return cls(*map(sum, zip(*parts, strict=True)))
 
     @property
     def precision(self) -> float:

@@ -243,8 +243,8 @@ class SpanScores(Result):
 
 def score_of_layers(gold: Corpus, system: Corpus, names: Iterable[str]) -> Score:
     """Return the score of the spans of several layers together. Raises as `span_scores`."""
-    layers = [span_scores(replace(gold, guideline=name), replace(system, guideline=name)).spans for name in names]
-    return Score(*(sum(getattr(layer, field) for layer in layers) for field in ("right", "gold", "system")))
+    pairs = ((replace(gold, guideline=name), replace(system, guideline=name)) for name in names)
+    return Score.total(span_scores(*pair).spans for pair in pairs)
 
 
 def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[str, ...]] | None = None) -> SpanScores:

@@ -37,6 +37,7 @@ class Mark(NamedTuple):
     probability: float = 1.0
     gaps: bool = False
     rejected: bool = False
+    line: int = 0  # in the file, if the document has several
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Export(NamedTuple):
             raise self.error(f"annotation by {' and '.join(names)}", expected)
         if self.tool == answers.TOOL.name:
             return _answers(documents, memory, notes, tell)
-        read = [*memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes))]
+        read = [*memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes, overlap=True))]
         if notes.misaligned:
             problem = f"{notes.misaligned:,} spans that are not whole tokens of a line: {notes.shown[0]}"
             expected = f"a choice: {{}} (or `misaligned=unknown`){notes.hint}"
@@ -70,11 +70,15 @@ class Export(NamedTuple):
             expected = "a choice: {} if nobody found any in them, and `unmarked=empty-unknown` if nobody has begun"
             raise self.error(problem, expected, "unmarked outside")
         if notes.overlapping:
-            raise self.error(f"{notes.overlapping:,} spans that overlap longer ones", "none; this leaves them out: {}")
+            of = "of their type" if notes.typed else "ones"
+            problem = f"{notes.overlapping:,} spans that overlap longer {of}"
+            raise self.error(problem, "none; this leaves them out: {}")
         if notes.several:
             problem = f"{notes.several:,} spans with another label than the same span before, {notes.several_shown}"
             raise self.error(problem, "one label a span; this leaves the others out: {}")
         self._check_complete(notes.left_out)
+        if notes.typed:
+            tell(f"spans overlap, so each type has a layer: {', '.join(notes.typed)}")
         return read
 
     def _check_complete(self, left_out: Counter[str]) -> None:

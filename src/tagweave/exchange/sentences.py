@@ -1,7 +1,8 @@
 """From documents to sentences of tokens, with a layer for each annotator, and back.
 
-A line is a sentence. A span that begins or ends within a token is misaligned, and so is one of
-several lines or with gaps; the user decides what becomes of these. Blanks at the ends of a span do not count. A
+A line is a sentence. A span that begins or ends within a token is misaligned, and so is one of several lines; the user
+decides what becomes of these. A discontinuous span, with gaps, is refused, or nothing is known of its tokens. Blanks at
+the ends of a span do not count. Where spans of different types overlap, an annotator has a layer for each type. A
 rejected span says nothing about the rest of the text, and nothing at all unless it is whole tokens.
 """
 
@@ -19,8 +20,8 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.load import key_and_value
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, FoundSpan, Span, layer_of, spans_of
-from tagweave.errors import shortened
-from tagweave.exchange.document import Document, Mark
+from tagweave.errors import CorpusError, shortened
+from tagweave.exchange.document import Document, Mark, layer_name
 from tagweave.exchange.offsets import Places, TokenOffsets, are_words, hint
 from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import Offsets, Tokenizer, lines
@@ -50,7 +51,8 @@ class Notes:
     misaligned: int = 0  # spans that are not whole tokens of one line; the first of them are `shown` to people
     shown: list[str] = field(default_factory=list)
     hint: str = ""  # how the offsets of the first such span may have been counted
-    overlapping: int = 0  # spans that were left out because they overlap longer ones of the same annotator
+    overlapping: int = 0  # spans that were left out because they overlap longer ones in the same layer
+    typed: Counter[str] = field(default_factory=Counter)  # types that have a layer each, since their spans overlap
     several: int = 0  # and because the same tokens have another label already; the first of them is shown
     several_shown: str = ""
     left_out: Counter[str] = field(default_factory=Counter)  # what else was marked and is not kept
@@ -78,9 +80,12 @@ class Notes:
         yield from self.tally.lines()
         if self.left_out:
             yield f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(self.left_out.items()))}"
+        if self.typed:
+            yield f"spans of different types overlap, so each type has a layer: {', '.join(self.typed)}"
         if self.overlapping:
             subject = f"{self.overlapping:,} of {self.spans:,} spans"
-            yield f"{subject} overlap longer ones of the same annotator and are left out"
+            of = "type" if self.typed else "annotator"
+            yield f"{subject} overlap longer ones of the same {of} and are left out"
         if self.several:
             subject = f"{self.several:,} of {self.spans:,} spans"
             yield f"{subject} are other labels of a span that has one already, and are left out: {self.several_shown}"
@@ -129,10 +134,12 @@ def sentences(
     unmarked: Unmarked,
     notes: Notes,
     task: Task = SPANS,
+    overlap: bool = False,
 ) -> Iterator[Sentence]:
     """Yield the sentences of documents, with a layer for each annotator, and comments on where they stood.
 
-    The layer of a single annotator is called `tag`.
+    The layer of a single annotator is called `tag`. If spans may `overlap`, and some of different types do, each type
+    has a layer, called like it, after the name of the annotator if there are several.
 
     Args:
         tokenizer: for documents that bring no tokens.
@@ -140,10 +147,17 @@ def sentences(
         task: `spans`, in IOB2, or `tags`: the label of a mark for each of its tokens; other tokens are unknown.
     """
     names = annotators(documents)
+    types = {name: overlapping_types(documents, name) if overlap else () for name in names}
+    notes.typed.update(kind for kinds in types.values() for kind in kinds)
+    layer_names = {
+        (name, kind): _layer_name(name if len(names) > 1 else "", kind)
+        for name, kinds in types.items()
+        for kind in (kinds or ("",))
+    }
     for number, document in enumerate(documents, 1):
         notes.count(document)
         places = Places(document.text)
-        marks = {name: _Marks(document, name) for name in names}
+        marks = {called: _Marks(document, *of) for of, called in layer_names.items()}
         comments: tuple[str, ...] = (f"# {DOCUMENT} = {document.name or number}",)
         end = 0
         for tokens in _in_lines(document, tokenizer):
@@ -151,14 +165,34 @@ def sentences(
             sentence_comments = (*comments, *place_comments(document.text, end, start, stop))
             aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task, places)
             layers, rejected = {}, {}
-            for name, among in marks.items():
-                called, line_marks = _ALONE if len(names) == 1 else name, among.between(start, stop)
+            for called, among in marks.items():
+                line_marks = among.between(start, stop)
                 layers[called] = aligned.layer(line_marks, among)
                 if spans := aligned.rejected(line_marks):
                     rejected[called] = spans
             words, end = tuple(document.text[a:b] for a, b in tokens), stop
             yield Sentence(words, layers, comments=sentence_comments, rejected=rejected, location=document.location)
             comments = ()
+
+
+def overlapping_types(documents: Iterable[Document], annotator: str) -> tuple[str, ...]:
+    """Return the types of an annotator's spans, in the order of their first appearance, if some of different types
+    overlap; or ()."""
+    types: dict[str, None] = {}
+    are_there = False
+    for document in documents:
+        marks = document.marks.get(annotator) or ()
+        types.update(dict.fromkeys(mark.label for mark in marks))
+        ends: dict[str, int] = {}
+        for mark in sorted(mark for mark in marks if not mark.rejected) if not are_there else ():
+            are_there = are_there or any(stop > mark.start for kind, stop in ends.items() if kind != mark.label)
+            ends[mark.label] = max(mark.stop, ends.get(mark.label, 0))
+    return tuple(types) if are_there else ()
+
+
+def _layer_name(annotator: str, kind: str) -> str:
+    """Return the name of the layer of a type, or if that is "", of all, of an annotator, or of the only one, ""."""
+    return ":".join(filter(None, (annotator, layer_name(kind)))) or _ALONE
 
 
 def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
@@ -188,12 +222,13 @@ def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets
 
 
 class _Marks:
-    """The marks of an annotator in a document; lines ask for them one after the other."""
+    """The marks of an annotator in a document, perhaps of one type; lines ask for them one after the other."""
 
-    def __init__(self, document: Document, name: str) -> None:
+    def __init__(self, document: Document, name: str, kind: str = "") -> None:
         marks = document.marks.get(name)
         self._document, self._seen = document, marks is not None
-        self._coming = sorted(marks or (), key=lambda mark: mark.start)[::-1]
+        of_kind = (mark for mark in marks or () if kind in ("", mark.label))
+        self._coming = sorted(of_kind, key=lambda mark: mark.start)[::-1]
         self._open: list[Mark] = []
         self._left = _MOST_PIECES + 4 * len(self._coming)
         self.are_there, self.have_rejected = bool(marks), any(mark.rejected for mark in marks or ())
@@ -286,6 +321,12 @@ class _Aligned:
 
     def _note(self, mark: Mark, first: int, last: int) -> None:
         self.notes.misaligned += 1
+        if mark.gaps and self.misaligned != "unknown":
+            shown = shortened(self.document.text[mark.start : min(mark.stop, mark.start + _QUOTED)])
+            problem = f"the discontinuous span {shown!r} ({mark.start} to {mark.stop}), of type {mark.label}"
+            path, line = self.document.location
+            expected = "spans of adjacent tokens, or `misaligned=unknown`: nothing is known of its tokens"
+            raise CorpusError(problem, expected, path, mark.line or line)
         if self.misaligned != "error" and len(self.notes.shown) == SHOWN:
             return
         text = self.document.text
@@ -302,6 +343,13 @@ class _Aligned:
 
 
 _DIGITS = 9  # of a position: a text of a gigabyte is none
+
+
+def joint(document: Document) -> Document:
+    """Return the document with the marks of all its annotators, such as layers of types, as those of one."""
+    marks = tuple(sorted(mark for marks in document.marks.values() for mark in marks or ()))
+    certainty = {_ALONE: min(document.certainty.values())} if document.certainty else {}
+    return replace(document, marks={_ALONE: marks}, certainty=certainty)
 
 
 def documents(sentences: Iterable[Sentence], layers: Sequence[str], task: Task = SPANS) -> Iterator[Document]:

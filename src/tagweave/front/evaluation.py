@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
+from tagweave.corpus.overlapping import by_types
 from tagweave.corpus.sentence import kind_of
 from tagweave.display.markup import page
 from tagweave.errors import CorpusError, StreamError
@@ -65,11 +66,9 @@ def evaluate(
     if options.get("training") is not None:
         options["training"] = corpus_of(options["training"])
     models = {name: system for name, system in systems.items() if isinstance(system, LabellingModel)}
-    has_several = (
-        (all_layers or any(model.trained.kind == LAYERS for model in models.values()))
-        and gold.unit == "word"
-        and len(layers_of(gold)) > 1
-    )
+    layered = [model.trained for model in models.values() if model.trained.kind == LAYERS]
+    gold = by_types(gold, layered[0].names) if layered else gold
+    has_several = (all_layers or layered) and gold.unit == "word" and len(layers_of(gold)) > 1
     if not has_several:
         gold = _with_layer_of(gold, models)
     outputs = {}
@@ -78,7 +77,7 @@ def evaluate(
             outputs[name] = system.relabelled(replace(gold, guideline=system.layer_in(gold) or gold.guideline))
         else:
             outputs[name] = corpus_of(system)
-    for name, layer in copies(gold, outputs):
+    for name, layer in copies(gold, outputs) if not layered else ():
         say(
             f"{name} has all labels of the gold standard, and a layer {layer} besides: {name}#{layer} compares that one"
         )

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written, written_bytes
 from tagweave.corpus.formats import chosen_format
+from tagweave.corpus.overlapping import layer_types, type_layers
 from tagweave.errors import CorpusError, ExchangeError
+from tagweave.exchange import answers
 from tagweave.exchange.exports import NAMES, TOKEN_TOOLS, documents_of, known_layers
 from tagweave.exchange.exports import tool as named
 from tagweave.exchange.load import check_tool
 from tagweave.exchange.members import Memory
-from tagweave.exchange.sentences import Notes, Task, placed, sentences
+from tagweave.exchange.sentences import Notes, Task, joint, placed, sentences
 from tagweave.exchange.sentences import documents as documents_in
 from tagweave.exchange.tokens import of_words, tokenizer
 from tagweave.front.corpora import corpus_of, save
@@ -60,13 +62,9 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
                 raise ExchangeError(f"{problem}, expected none: the files of {tool} have tokens and labels")
         return _read_tokens(TOKEN_TOOLS[tool], paths, notes, tell)
     documents, memory = documents_of(named(tool), [fspath(path) for path in paths], notes)
-    read = tuple(
-        memory.sentences(
-            sentences(
-                documents, _tokenizer(settings.tokens), settings.misaligned, settings.unmarked, notes, settings.task
-            )
-        )
-    )
+    cut, overlap = _tokenizer(settings.tokens), settings.task == "spans" and tool != answers.TOOL.name
+    how = settings.misaligned, settings.unmarked, notes, settings.task, overlap
+    read = tuple(memory.sentences(sentences(documents, cut, *how)))
     for line in notes.lines(settings.misaligned, settings.unmarked, settings.task):
         tell(line)
     names = [name for sentence in read[-1:] for name in sentence.layers]
@@ -98,6 +96,12 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
     if not isinstance(model, Segmenter):
         raise ExchangeError(f"found {tokens}, a model that does not segment, expected a segmenter")
     return of_words(model.cut)
+
+
+def _layers_of_types(corpus: Corpus) -> tuple[str, ...]:
+    """Return the layers that are called like the only type of their spans, if the corpus's own is one of them."""
+    named = type_layers(layer_types([corpus]))
+    return named if corpus.guideline in named else ()
 
 
 def import_files(
@@ -143,7 +147,8 @@ def write_documents(
         tool: a name of `tagweave.exchange.exports.TOOLS`, such as `doccano` or `brat`.
         corpus: with labels of spans, or of tokens; comments of `read_documents` say which sentences are a document.
         path: the file; `-` is standard output.
-        layers: whose spans are written; by default the corpus's guideline alone, of tokens all.
+        layers: whose spans are written; by default the corpus's guideline alone, or all layers that are called like
+            the types of their spans, as those of one annotator; of tokens all.
         task: `spans`, or `tags`: every token that has one label is marked with it.
         texts: what `read_documents` made, if the sentences are some of its, and have no comments any more.
 
@@ -157,7 +162,8 @@ def write_documents(
         raise ExchangeError(f"found `task={task}`, expected spans, tags")
     corpus = corpus_of(corpus)
     present = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
-    names = tuple(layers) or (tuple(present) if tool in TOKEN_TOOLS else (corpus.guideline,))
+    of_types = () if layers or task != "spans" else _layers_of_types(corpus)
+    names = tuple(layers) or (tuple(present) if tool in TOKEN_TOOLS else of_types or (corpus.guideline,))
     if missing := [name for name in names if name not in present]:
         raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(present)}", corpus.path)
     if tool in TOKEN_TOOLS:
@@ -166,6 +172,7 @@ def write_documents(
         return len(corpus)
     kept = corpus if texts is None else placed(corpus, texts)
     documents = list(documents_in(kept, names, cast("Task", task)))
+    documents = list(map(joint, documents)) if of_types else documents
     form = named(tool)
     for document in documents if not form.rejections else ():
         if any(mark.rejected for marks in document.marks.values() for mark in marks or ()):

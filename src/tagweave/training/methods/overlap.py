@@ -32,12 +32,21 @@ def _check(job: Job) -> None:
         raise PlanError(f"found the task {plan.task} with the method overlap, expected {SPANS}")
     if plan.folder:
         raise PlanError("found a network with the method overlap, expected `encoder=features`")
-    types = layer_types(job.data.corpora)
+    corpora, dev = _by_types(job)
+    types = layer_types(corpora)
     if not types:
         raise CorpusError("no layer of spans", "layers of spans with types", job.data.corpora[0].path)
-    if job.dev is not None and not types.keys() & layer_types([job.dev]).keys():
-        layers = ", ".join(layer_types([job.dev])) or "none"
-        raise CorpusError(f"the layers of spans {layers}", f"one of {', '.join(types)}, of training", job.dev.path)
+    if dev is not None and types.keys().isdisjoint(of_dev := layer_types([dev])):
+        layers = ", ".join(of_dev) or "none"
+        raise CorpusError(f"the layers of spans {layers}", f"one of {', '.join(types)}, of training", dev.path)
+
+
+def _by_types(job: Job) -> tuple[list[Corpus], Corpus | None]:
+    """Return the corpora and the development data with layers of types where others have them."""
+    from tagweave.corpus.overlapping import by_types, layer_types, type_layers
+
+    names = type_layers(layer_types(job.data.corpora))
+    return [by_types(corpus, names) for corpus in job.data.corpora], job.dev and by_types(job.dev, names)
 
 
 def _fit(job: Job) -> Fitted:
@@ -45,8 +54,10 @@ def _fit(job: Job) -> Fitted:
     from tagweave.models.layered import LayeredModel
     from tagweave.training.fit.problem import Fitted
 
-    corpora = job.data.corpora
+    corpora, dev = _by_types(job)
     types = layer_types(corpora)
+    files = [replace(file, corpus=corpus) for file, corpus in zip(job.data.files, corpora, strict=True)]
+    job = replace(job, data=replace(job.data, files=tuple(files)), dev=dev)
     layers = groups(corpora, types)
     job.run.tell(f"spans may overlap: {len(layers)} chains, of {'; of '.join(map(' and '.join, layers))}")
     index = _shared_index(job)
