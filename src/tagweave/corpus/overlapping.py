@@ -112,9 +112,9 @@ def joint_name(group: Sequence[str]) -> str:
     return _JOINT.join(group)
 
 
-def of_group(corpus: Corpus, group: Sequence[str], types: Types) -> Corpus:
-    """Return a corpus with one layer, that of a group, as far as the corpus covers its types."""
-    name = joint_name(group)
+def of_group(corpus: Corpus, group: Sequence[str], types: Types, name: str | None = None) -> Corpus:
+    """Return a corpus with one layer, that of a group, as far as the corpus covers its types; `name`: of the layer."""
+    name = name or joint_name(group)
     kinds = [kind for layer in group for kind in types[layer]]
     if len(group) > 1:
         for layer in group:

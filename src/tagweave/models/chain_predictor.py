@@ -15,7 +15,8 @@ from tagweave.corpus import chunk_schemes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.documents import in_blocks_of_documents
 from tagweave.corpus.files import in_blocks
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import allowed_sets, rejected_spans
 from tagweave.features.encoded import Encoded
@@ -323,11 +324,18 @@ class ChainPredictor:
         labels: NDArray[np.int32],
         views: Mapping[str, View] | None = None,
     ) -> Iterator[Sentence]:
-        """Yield the sentences with one layer per view, by default those of the guidelines: the labels projected to it.
+        """Yield the sentences with one layer per view, by default those of the guidelines. Raises as `layers_in`."""
+        views = {self.guideline: self._view, **self._others} if views is None else views
+        for sentence, layers in zip(block, self.layers_in(block, encoded, labels, views), strict=True):
+            yield sentence.with_valid_layers({**sentence.layers, **layers})
+
+    def layers_in(
+        self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], views: Mapping[str, View]
+    ) -> Iterator[dict[str, Layer]]:
+        """Yield for each sentence one layer per view: the projection of the labels to it.
 
         Raises CorpusError where a label is -1: no sequence is allowed.
         """
-        views = {self.guideline: self._view, **self._others} if views is None else views
         if len(labels) and labels.min() < 0:
             at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
             raise _contradiction(block[at])
@@ -343,7 +351,14 @@ class ChainPredictor:
                 layers = {
                     name: chunk_schemes.recoded(sentence, coded, "IOB2", "IOB1") for name, coded in layers.items()
                 }
-            yield sentence.with_valid_layers({**sentence.layers, **layers})
+            yield layers
+
+    def view_of(self, types: Collection[str]) -> View:
+        """Return the view of the target in which tags of other types are outside."""
+        names = [name if name.partition("-")[2] in types else OUTSIDE for name in self._view.names]
+        kept = tuple(dict.fromkeys(names))
+        tags = np.array([kept.index(name) for name in names], np.int32)
+        return View(self.guideline, kept, tags[self._view.projection])
 
     def best(
         self,

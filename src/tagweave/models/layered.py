@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain as joined_lists
 from typing import Any, ClassVar
 
-from tagweave.corpus import chunk_schemes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import in_blocks
-from tagweave.corpus.overlapping import Types, joined, of_layer, refuse_overlap
-from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.overlapping import Types, of_group, refuse_overlap
+from tagweave.corpus.sentence import Sentence
 from tagweave.errors import StreamError
+from tagweave.features.encoded import Encoded, Ints
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.labels import LAYERS, SPANS
 from tagweave.models.chain import ChainModel
@@ -91,6 +90,10 @@ class LayeredPredictor:
         self.guidelines = model.names
         self.guideline = self.guidelines[0]
         self.predictors = [ChainPredictor(one, threads) for one in model.chains]
+        self._views = [
+            {name: predictor.view_of(kinds) for name, kinds in types.items()}
+            for predictor, types in zip(self.predictors, model.types, strict=True)
+        ]
         self._rows = WordRows.of(*model.chains)
 
     @cached_property
@@ -110,39 +113,42 @@ class LayeredPredictor:
     def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Add the best labels of all layers, in order, block by block."""
         for block in in_blocks(sentences, BLOCK):
-            yield from self._labelled(block, self._scored(block), False)
+            best = [
+                predictor.best(block, scored=scored)
+                for predictor, scored in zip(self.predictors, self._scored(block), strict=True)
+            ]
+            yield from self._labelled(block, best)
 
     def complete(self, corpus: Corpus) -> Corpus:
         """Fill in all layers; known labels of a layer never change.
 
-        Raises CorpusError for labels that exclude one another, and for spans that overlap though none of their layers
-        did in training.
+        Raises CorpusError for labels that exclude one another, and for spans that overlap though their layers did not
+        in training.
         """
-        done = joined_lists.from_iterable(
-            self._labelled(block, self._scored(block), True, corpus.covered)
-            for block in in_blocks(corpus.sentences, BLOCK)
-        )
+        done: list[Sentence] = []
+        for block in in_blocks(corpus.sentences, BLOCK):
+            best, given = [], Corpus(tuple(block), corpus.guideline, covered=corpus.covered)
+            for number, scored in enumerate(self._scored(block)):
+                predictor, evidence = self.predictors[number], self._evidence(given, number)
+                layer = None if evidence is None else predictor.guideline
+                best.append(predictor.best(block if evidence is None else evidence.sentences, layer, None, scored))
+            done += self._labelled(block, best)
         everything = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in done)
         return replace(corpus, sentences=tuple(everything), covered=None)
 
     def tag_spans(self, sentences: Iterable[Sentence], probable: bool = True) -> Iterator[tuple[Sentence, TaggedSpans]]:
-        """Yield sentences as `tag` does, and the spans of all layers in their order, longer ones first."""
+        """Yield sentences as `tag` does, and the spans of all layers, from left to right, longer ones first."""
         for block in in_blocks(sentences, BLOCK):
-            spans: list[TaggedSpans] = [[] for _ in block]
-            labelled = block
-            for predictor, scored, types in self._each(self._scored(block)):
+            best, spans = [], [TaggedSpans() for _ in block]
+            chains = zip(self.predictors, self._scored(block), self.model.types, strict=True)
+            for predictor, scored, types in chains:
                 labels, of_chain = predictor.spans_in(scored, probable)
-                kinds = {kind for of_layer_kinds in types.values() for kind in of_layer_kinds}
+                best.append((scored[0], labels))
+                kinds = {kind for of_layer in types.values() for kind in of_layer}
                 for all_spans, new in zip(spans, of_chain, strict=True):
                     all_spans += [span for span in new if span[2] in kinds]
-                labelled = [
-                    self._split(sentence, labelled_sentence, predictor.guideline, types)
-                    for sentence, labelled_sentence in zip(
-                        labelled, predictor.labelled(labelled, scored[0], labels), strict=True
-                    )
-                ]
             in_order = (sorted(of_sentence, key=lambda span: (span[0], -span[1])) for of_sentence in spans)
-            yield from zip(labelled, in_order, strict=True)
+            yield from zip(self._labelled(block, best), in_order, strict=True)
 
     def probabilities(self, *_: Any) -> Any:
         """Raise StreamError: only the labels of one layer have probabilities."""
@@ -157,45 +163,26 @@ class LayeredPredictor:
             return [(self.model.encoder.encode(block, self.threads), None)] * len(self.predictors)
         return [(encoded[0], scoring) for scoring in encoded[1]]
 
-    def _each(self, scored: Sequence[Scored]) -> Iterator[tuple[ChainPredictor, Scored, Types]]:
-        return zip(self.predictors, scored, self.model.types, strict=True)
+    def _labelled(self, block: list[Sentence], best: Iterable[tuple[Encoded, Ints]]) -> Iterator[Sentence]:
+        """Yield sentences with all layers, given the best labels of each chain."""
+        of_chains = [
+            predictor.layers_in(block, *of_chain, views)
+            for predictor, of_chain, views in zip(self.predictors, best, self._views, strict=True)
+        ]
+        for sentence, *layers in zip(block, *of_chains, strict=True):
+            together = dict(sentence.layers)
+            for of_chain in layers:
+                together.update(of_chain)
+            yield sentence.with_valid_layers(together)
 
-    def _labelled(
-        self,
-        block: list[Sentence],
-        scored: Sequence[Scored],
-        given: bool,
-        covered: Sequence[str] | None = None,
-    ) -> list[Sentence]:
-        """Return sentences with the best labels of all layers, under the evidence that they have if it is given."""
-        labelled = block
-        for predictor, of_chain, types in self._each(scored):
-            name, evidence = predictor.guideline, block
-            if given:
-                evidence = _evidence(block, name, types)
-            encoded, labels = predictor.best(evidence, name if given else None, covered, of_chain)
-            new = predictor.labelled(evidence, encoded, labels)
-            labelled = [self._split(*pair, name, types) for pair in zip(labelled, new, strict=True)]
-        return labelled
-
-    def _split(self, sentence: Sentence, labelled: Sentence, name: str, types: Types) -> Sentence:
-        """Return a sentence with the layers of a chain, whose labels are in one layer of another sentence."""
-        labels = labelled.layers[name]
-        if len(types) == 1 and name in types:
-            return sentence.with_valid_layers({**sentence.layers, name: labels})
-        layers: dict[str, Layer] = {layer: of_layer(labels, kinds) for layer, kinds in types.items()}
-        kept = {layer: labels for layer, labels in sentence.layers.items() if layer != name}
-        return sentence.with_valid_layers({**kept, **layers})
-
-
-def _evidence(block: list[Sentence], name: str, types: Types) -> list[Sentence]:
-    """Return sentences with the layer of a chain alone."""
-    names = [*types]
-    if names == [name]:
-        return [sentence.with_layers_of({name}) for sentence in block]
-    corpus = Corpus(tuple(block), names[0])
-    for layer in names:
-        corpus = chunk_schemes.coded(corpus, "IOB2", layer)
-    for sentence in corpus:
-        refuse_overlap(sentence, names)
-    return [replace(sentence, layers={name: joined(sentence, names, types)}, rejected={}) for sentence in corpus]
+    def _evidence(self, corpus: Corpus, number: int) -> Corpus | None:
+        """Return what a corpus says of the layers of a chain; `None` if that is nothing."""
+        types = self.model.types[number]
+        says_something = any(
+            any(sentence.layers.get(name, ())) or sentence.rejected.get(name) for name in types for sentence in corpus
+        )
+        if not says_something:
+            return None
+        for sentence in corpus if len(types) > 1 else ():
+            refuse_overlap(sentence, [*types])
+        return of_group(corpus, [*types], types, self.predictors[number].guideline)
