@@ -29,6 +29,7 @@ from tagweave.learning.loop import train
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.layered import LayeredModel, LayeredPredictor
 from tagweave.models.pair_tables import TableSegmenter, UnfitModelError
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreePredictor
@@ -39,6 +40,9 @@ from tagweave.training.cascades.subword import fit_pieces
 from tagweave.training.fit.fit import fit, prepare
 from tagweave.training.fit.recipe import FEATURE_LEARNERS, Recipe
 from tagweave.training.fit.task import Task
+from tagweave.training.plan import Plan, Source
+from tagweave.training.resolve import job_of
+from tagweave.training.train import train as carry_out
 
 _FILE = {"path": "x", "sha256": "0", "sentences": 3, "words": 3}
 _ABOUT = {
@@ -184,6 +188,23 @@ def _documents() -> ChainModel:
     return fit_documents(spans_of, first, recipe, None, Run(_SCHEDULE)).model
 
 
+def _layered() -> LayeredModel:
+    """Return a model of layers: two share a chain, and the spans of a third overlap those of one of them."""
+    rng, kinds = np.random.default_rng(0), {"A": "bd", "B": "KlB", "C": "bds"}
+    sentences = []
+    for _ in range(20):
+        forms = tuple(rng.choice(_WORDS, rng.integers(2, 7)).tolist())
+        layers = {
+            kind: tuple((f"B-{kind}",) if form[0] in letters else ("O",) for form in forms)
+            for kind, letters in kinds.items()
+        }
+        sentences.append(Sentence(forms, layers))
+    plan = Plan((Source(),), templates=_FEW.texts, task="spans", overlap=True, iterations=2, average_seeds=1)
+    job = job_of(plan, Run(tell=lambda line: None), [Corpus(tuple(sentences), "A")])
+    model: LayeredModel = carry_out(job).fitted.model
+    return model
+
+
 def _guided(depth: int = 1) -> ChainModel:
     model = _words()
     for i in range(depth):
@@ -241,6 +262,14 @@ def _use_chain(path: Path, number: int) -> None:
     if model.task == "segment" and number % _TABLES == 0:
         with suppress(UnfitModelError):  # `ChainPredictor` segments with such a model, as above
             list(TableSegmenter(model).segment("".join(each.forms) for each in given))
+
+
+def _use_layers(path: Path, number: int) -> None:
+    _tell(path)
+    predictor, given = LayeredPredictor(load_model(path, LayeredModel), 1 + number % 2), text(False)
+    list(predictor.tag_spans(given))
+    known = (("O",), *[None] * (len(given[0]) - 1))
+    predictor.complete(Corpus((given[0].with_layer(predictor.guideline, known),), predictor.guideline))
 
 
 def _use_crf(path: Path, _number: int) -> None:
@@ -309,6 +338,7 @@ MODELS: dict[str, Base] = {
     "network": _saved(_network),
     "vectors": _saved(_vectors),
     "documents": _saved(_documents),
+    "layers": Base(lambda path: save_model(_told(_layered()), path), _use_layers),
 }
 CHECKPOINTS: dict[str, Base] = {
     f"checkpoint {learner}": Base(partial(_resume, learner, _number=0, iterations=2), partial(_resume, learner))

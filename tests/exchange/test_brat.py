@@ -41,7 +41,7 @@ def test_a_folder_is_an_annotator(tmp_path: Path) -> None:
     pair(tmp_path / "ann", "b", "")
     pair(tmp_path / "ann" / "more", "c", None)
     first, second, third = TOOL.read(str(tmp_path / "ann"))
-    assert first.marks == {"ann": (Mark(0, 16, "PER", gaps=True), Mark(8, 16, "PER"), Mark(17, 21, "Leave"))}
+    assert first.marks == {"ann": (Mark(0, 16, "PER", gaps=True, line=1), Mark(8, 16, "PER"), Mark(17, 21, "Leave"))}
     others = ("events", "relations", "attributes", "equivalences", "normalisations", "notes")
     assert first.left_out == dict.fromkeys(others, 1)
     assert (second.marks, third.marks, third.name) == ({"ann": ()}, {}, "more/c")
@@ -101,3 +101,10 @@ def test_layers_are_folders_of_a_zip(tmp_path: Path) -> None:
     assert [{*each.marks} for each in found] == [{"x_.._y"}] * 3 + [{"z"}] * 3
     with (tmp_path / "w.zip").open("wb") as stream, pytest.raises(CorpusError, match="found the label 'a b'"):
         TOOL.write([Document("a", {"x": (Mark(0, 1, "a b"),)})], stream)
+
+
+def test_a_discontinuous_span_is_refused_by_its_line(tmp_path: Path) -> None:
+    pair(tmp_path / "ann", "a", MARKED)
+    for misaligned in ("error", "widen"):
+        with pytest.raises(CorpusError, match=r"a\.ann:1: found the discontinuous span .*type PER"):
+            tw.read_documents("brat", tmp_path / "ann", misaligned=misaligned)

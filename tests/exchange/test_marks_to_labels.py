@@ -10,7 +10,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import Document, Mark
-from tagweave.exchange.sentences import Notes, annotators, documents, joined, sentences
+from tagweave.exchange.sentences import Notes, annotators, documents, joined, joint, sentences
 from tagweave.exchange.tokens import of_words, tokenizer
 
 OUTSIDE, UNKNOWN = ("O",), None
@@ -102,6 +102,24 @@ class TestReading:
         ((sentence,), notes) = read(given)
         assert sentence.layers["tag"] == (("B-Y",), ("I-Y",), ("B-Z",)) and notes.overlapping == 1
 
+    def test_or_each_type_has_a_layer_of_nested_ones_the_outermost(self) -> None:
+        marks = (Mark(0, 1, "X"), Mark(0, 3, "Y"), Mark(2, 3, "Y"), Mark(4, 5, "a Z"))
+        given, notes = Document("a b c", {"ann": marks}), Notes()
+        (sentence,) = sentences([given], WORDS, "error", "outside", notes, overlap=True)
+        assert sentence.layers == {
+            "X": (("B-X",), OUTSIDE, OUTSIDE),
+            "Y": (("B-Y",), ("I-Y",), OUTSIDE),
+            "a_Z": (OUTSIDE, OUTSIDE, ("B-a Z",)),
+        }
+        assert notes.overlapping == 1 and "overlap longer ones of the same type" in " ".join(notes.lines())
+        (found,) = map(joint, documents([sentence], [*sentence.layers]))
+        assert found.marks == {"tag": (marks[0], marks[1], marks[3])}
+
+    def test_and_each_annotator_has_those_of_their_types(self) -> None:
+        given = Document("a b", {"ann": (Mark(0, 1, "X"), Mark(0, 3, "Y")), "bob": (Mark(0, 1, "X"), Mark(2, 3, "Y"))})
+        (sentence,) = sentences([given], WORDS, "error", "outside", Notes(), overlap=True)
+        assert [*sentence.layers] == ["ann:X", "ann:Y", "bob"]
+
     def test_everybody_has_a_layer_and_who_did_not_see_a_text_says_nothing(self) -> None:
         first = Document("a b", {"ann": (Mark(0, 1, "X"),), "bob": ()})
         second = Document("c", {"bob": None, "eve": (Mark(0, 1, "X", 0.5),)})
@@ -126,9 +144,9 @@ class TestReading:
     def test_a_span_with_gaps_is_misaligned(self) -> None:
         given = Document("a b c", {"ann": (Mark(0, 5, "X", gaps=True),)})
         assert read(given, misaligned="unknown")[0][0].layers["tag"] == (UNKNOWN,) * 3
-        assert read(given, misaligned="widen")[0][0].layers["tag"] == (("B-X",), ("I-X",), ("I-X",))
-        with pytest.raises(CorpusError, match="found the span 'a b c'"):
-            read(given)
+        for misaligned in ("error", "widen"):
+            with pytest.raises(CorpusError, match="found the discontinuous span 'a b c'"):
+                read(given, misaligned=misaligned)
 
     def test_tags_are_labels_of_tokens(self) -> None:
         given = Document("a b c", {"ann": (Mark(0, 1, "X"), Mark(2, 5, "Y", 0.75))})

@@ -95,8 +95,8 @@ LABEL_STUDIO: dict[str, tuple[object, dict[str, str], str]] = {
     ),
     "two labels of a span": (
         task([{**result(PER), "value": {**PER, "labels": ["PER", "ORG"]}}]),
-        {"tag": FIRST},
-        "1 of 2 spans are other labels of a span that has one already, and are left out: 'Vela' is ORG beside PER",
+        {"PER": FIRST, "ORG": FIRST.replace("PER", "ORG")},
+        "spans of different types overlap, so each type has a layer: PER, ORG",
     ),
     "collapsed blanks": (task([COLLAPSED], text="Vela,  Brun ."), {"tag": "B-PER I-PER I-PER O"}, ""),
     "a line break of two characters": (task([AFTER_BREAK], text="Vela\r\nBrun"), {"tag": "B-PER"}, ""),
@@ -161,13 +161,15 @@ def test_doccano(tmp_path: Path) -> None:
         {"label": kind, "start_offset": each["start"], "end_offset": each["end"], "user": user}
         for kind, each, user in (("PER", PER, 1), ("LOC", LOC, 2))
     ]
+    both, nested = ({"PER": FIRST, "ORG": layer} for layer in (FIRST.replace("PER", "ORG"), "B-ORG I-ORG O O"))
     cases: list[tuple[dict[str, Any], dict[str, str], str]] = [
         ({"data": TEXT, "label": [[0, 4, "PER"]]}, {"tag": FIRST}, ""),
         ({"text": TEXT, "label": [[0.0, 4.0, "PER"]]}, {"tag": FIRST}, ""),
         ({"text": TEXT, "annotations": by_user, "meta": {}}, {"annotator1": FIRST, "annotator2": LAST}, ""),
         ({"text": TEXT, "label": [[0, 4, "PER"], [0, 4, "PER"]], "relations": [{}]}, {"tag": FIRST}, "1 relations"),
-        ({"text": TEXT, "label": [[0, 4, "PER"], [0, 4, "ORG"]]}, {"tag": FIRST}, "'Vela' is ORG beside PER"),
-        ({"text": TEXT, "label": [[0, 4, "PER"], [0, 9, "ORG"]]}, {"tag": "B-ORG I-ORG O O"}, "overlap longer ones"),
+        ({"text": TEXT, "label": [[0, 4, "PER"], [0, 4, "ORG"]]}, both, "each type has a layer: PER, ORG"),
+        ({"text": TEXT, "label": [[0, 4, "PER"], [0, 9, "ORG"]]}, nested, "each type has a layer: PER, ORG"),
+        ({"text": TEXT, "label": [[0, 4, "ORG"], [0, 9, "ORG"]]}, {"tag": nested["ORG"]}, "overlap longer ones"),
     ]
     for content, layers, told in cases:
         for file in (written(tmp_path / "a.jsonl", content), written(tmp_path / "a.json", [content])):

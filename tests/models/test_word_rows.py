@@ -53,7 +53,7 @@ def rows_of(model: ChainModel) -> WordRows:
 
 
 def scores(model: ChainModel, sentences: list[Sentence], rows: WordRows | None = None) -> np.ndarray:
-    encoded, scoring = (rows and rows.encoded(sentences)) or (model.encoder.encode(sentences), model.scoring)
+    encoded, (scoring,) = (rows and rows.encoded(sentences)) or (model.encoder.encode(sentences), [model.scoring])
     found = np.empty((encoded.tokens, len(model.space)), model.weights.dtype)
     scoring.prepared(encoded).write(encoded, 0, len(encoded), found)
     return found
@@ -78,6 +78,19 @@ def test_observed_pairs_have_rows_too() -> None:
     np.testing.assert_allclose(scores(model, problem.sentences, rows_of(model)), scores(model, problem.sentences))
 
 
+def test_models_of_one_encoder_share_rows() -> None:
+    first = model_of(PRESETS["words"], plain())
+    layouts = (Layout.dense(first.encoder.windows, 3),)
+    parameters = ChainParameters(LabelSpace.plain("other", "xyz"), layouts, TransitionScheme.free(3))
+    second = ChainModel(parameters, first.encoder, np.random.default_rng(9).normal(size=parameters.size))
+    rows, sentences = WordRows.of(first, second) or pytest.fail("no rows"), texts(8, 1)
+    encoded, scorings = rows.encoded(sentences) or pytest.fail("no rows")
+    for model, scoring in zip((first, second), scorings, strict=True):
+        found = np.empty((encoded.tokens, len(model.space)), model.weights.dtype)
+        scoring.write(encoded, 0, len(encoded), found)
+        np.testing.assert_allclose(found, scores(model, sentences), rtol=1e-4, atol=1e-4)
+
+
 def test_rows_start_over_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(PRESETS["words"], plain())
     monkeypatch.setattr(word_rows, "_BYTES", 9 * 3 * 4 * 4)  # nine rows, of which two are of positions outside
@@ -92,7 +105,7 @@ def test_scores_of_earlier_sentences_stay_when_rows_start_over(monkeypatch: pyte
     model = model_of(PRESETS["words"], plain())
     monkeypatch.setattr(word_rows, "_BYTES", 6 * 3 * 4 * 4)
     rows, first = rows_of(model), [Sentence(("the", "cat", "sat"))]
-    encoded, scoring = rows.encoded(first) or pytest.fail("no rows")
+    encoded, (scoring,) = rows.encoded(first) or pytest.fail("no rows")
     assert rows.encoded([Sentence(("on", "x", "a-b"))])
     found = np.empty((3, 4), np.float32)
     scoring.write(encoded, 0, 1, found)

@@ -116,17 +116,17 @@ def of_group(corpus: Corpus, group: Sequence[str], types: Types, name: str | Non
     """Return a corpus with one layer, that of a group, as far as the corpus covers its types; `name`: of the layer."""
     name = name or joint_name(group)
     kinds = [kind for layer in group for kind in types[layer]]
-    if len(group) > 1:
-        for layer in group:
-            corpus = chunk_schemes.coded(corpus, "IOB2", layer)
+    coded = corpus
+    for layer in group if len(group) > 1 else ():
+        coded = chunk_schemes.coded(coded, "IOB2", layer)
 
-    def step(sentence: Sentence) -> Sentence:
-        covered = _covered(corpus.covered_in(sentence), kinds)
+    def step(original: Sentence, sentence: Sentence) -> Sentence:
+        covered = _covered(corpus.covered_in(original), kinds)
         layer = (None,) * len(sentence) if covered == () else joined(sentence, group, types)
         rejected = {name: sentence.rejected[group[0]]} if group[0] in sentence.rejected else {}
         return replace(sentence, layers={name: layer}, rejected=rejected, covered=covered)
 
-    return replace(corpus.map(step), guideline=name, layer=name, covered=None)
+    return replace(corpus.with_sentences(map(step, corpus, coded)), guideline=name, layer=name, covered=None)
 
 
 def _covered(covered: tuple[str, ...] | None, types: Sequence[str]) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ same metric.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -229,19 +229,22 @@ def evaluate_layers(
     training: Corpus | None = None,
     punctuation: bool = True,
     relations: Relations = "universal",
+    names: Collection[str] = (),
 ) -> LayerReports:
-    """Report on each layer in which the gold standard and some system differ; on all layers if they differ in none.
+    """Report on layers by their names, or if there are none, on each layer in which the gold standard and some system
+    differ; on all layers if they differ in none.
 
     Layers are compared by name. If a system has no layer with the name of the gold standard's guideline, the layer of
     its own guideline is compared instead. A system whose layer is unknown everywhere is left out of the report on it.
     Arguments are as for `evaluate`.
     """
-    having = {name: systems_with_layer(name, gold, systems) for name in layers_of(gold) if _is_known(gold, name)}
+    layers = [name for name in layers_of(gold) if not names or name in names]
+    having = {name: systems_with_layer(name, gold, systems) for name in layers if _is_known(gold, name)}
     absent = tuple(name for name, corpora in having.items() if not corpora)
     copied = tuple(
         name
         for name, corpora in having.items()
-        if corpora and all(_is_copied(gold, name, corpus) for corpus in corpora.values())
+        if corpora and not names and all(_is_copied(gold, name, corpus) for corpus in corpora.values())
     )
     scored = [name for name in having if name not in (*absent, *copied)]
     if not scored:

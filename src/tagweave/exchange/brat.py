@@ -98,7 +98,7 @@ def _mark(line: str, places: Places, location: Location) -> Mark:
             way = hint(text, ends[0], ends[-1], fits)
             raise CorpusError(problem, f"{shortened(covered)!r}, as the text has it there{way}", *location)
     gaps = not all(places.is_blank(stop, start) for (_, stop), (start, _) in pairwise(fragments))
-    return Mark(ends[0], ends[-1], label, gaps=gaps, line=location.line)
+    return Mark(ends[0], ends[-1], label, gaps=gaps, line=location.line if gaps else 0)
 
 
 def _pairs(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:

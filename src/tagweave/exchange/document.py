@@ -37,7 +37,7 @@ class Mark(NamedTuple):
     probability: float = 1.0
     gaps: bool = False
     rejected: bool = False
-    line: int = 0  # in the file, if the document has several
+    line: int = 0  # of a mark with gaps in its file, for messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,11 @@ def evaluate(
         say(
             f"{name} has all labels of the gold standard, and a layer {layer} besides: {name}#{layer} compares that one"
         )
-    report = (evaluate_layers if has_several else evaluate_layer)(gold, outputs, **options)
+    if has_several:
+        names = () if all_layers else layered[0].names
+        report: Report | LayerReports = evaluate_layers(gold, outputs, names=names, **options)
+    else:
+        report = evaluate_layer(gold, outputs, **options)
     if errors is not None:
         _write_mistakes(fspath(errors), gold, outputs, report, models)
     if isinstance(report, LayerReports) or not models:

@@ -1,0 +1,228 @@
+"""Models of spans that overlap: from documents or layers to a file, and from text to all layers."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagweave as tw
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError, PlanError, RequestError, StreamError
+from tagweave.front.description import describe_model, model_lines
+from tagweave.front.layered_tagger import LayeredTagger
+from tagweave.learning.run import Silence
+from tagweave.models.assembly import check
+from tagweave.serve.served_models import Tagging
+
+GENES, DISEASES, CHEMICALS = ("p53", "brca1", "myc"), ("cancer", "asthma", "gout"), ("zinc", "iron")
+NAMES = ("Gene", "Disease", "Chemical")
+TEXT = "the myc gout needs iron."
+SPANS = [("Disease", "myc gout"), ("Gene", "myc"), ("Chemical", "iron")]
+OPTIONS: dict[str, Any] = {"iterations": 4, "average_seeds": 1, "callback": Silence()}
+
+
+def document(draw: random.Random, number: int) -> dict[str, Any]:
+    """A text in which a gene is part of a disease, and a chemical stands apart."""
+    gene, disease, chemical = map(draw.choice, (GENES, DISEASES, CHEMICALS))
+    text = f"the {gene} {disease} needs {chemical}."
+    whole = f"{gene} {disease}"
+    marks = [(gene, "Gene"), (whole, "Disease"), (chemical, "Chemical")]
+    label = [[text.index(quoted), text.index(quoted) + len(quoted), kind] for quoted, kind in marks]
+    return {"id": number, "text": text, "label": label}
+
+
+def export(path: Path, size: int, seed: int) -> Path:
+    draw = random.Random(seed)
+    path.write_text("".join(json.dumps(document(draw, number)) + "\n" for number in range(size)), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("overlap")
+    export(folder / "train.jsonl", 40, 0)
+    export(folder / "dev.jsonl", 12, 1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> LayeredTagger:
+    trained = tw.train(folder / "train.jsonl", dev=folder / "dev.jsonl", **OPTIONS)
+    trained.save(folder / "model")
+    loaded = tw.load_model(folder / "model")
+    assert isinstance(trained, LayeredTagger) and isinstance(loaded, LayeredTagger)
+    return loaded
+
+
+def train_corpus(folder: Path) -> Corpus:
+    return tw.load(str(folder / "train.jsonl"))
+
+
+def test_documents_whose_spans_overlap_are_layers_that_share_a_chain_if_they_can(model: LayeredTagger) -> None:
+    assert model.guidelines == NAMES and model.score == 1
+    assert [[*types] for types in model.layered.types] == [["Gene"], ["Disease", "Chemical"]]
+    assert model.plan.overlap and model.plan.method == "overlap"
+
+
+def test_all_layers_come_out(model: LayeredTagger, folder: Path) -> None:
+    assert [(span.label, TEXT[span.start : span.end]) for span in model.spans(TEXT)] == SPANS
+    words = TEXT.replace(".", " .").split()
+    labels = model.tag(words)
+    assert labels["Gene"] == ["O", "B-Gene", "O", "O", "O", "O"]
+    assert labels["Disease"] == ["O", "B-Disease", "I-Disease", "O", "O", "O"]
+    assert labels["Chemical"] == ["O", "O", "O", "O", "B-Chemical", "O"]
+    sentence = model.tag(Sentence(tuple(words)))
+    assert {name: [label for (label,) in layer] for name, layer in sentence.layers.items()} == labels
+    assert model.under(["Gene"]).labels == ("B-Gene", "I-Gene", "O")
+    (only,) = model.under(["Chemical"]).tag([Sentence(tuple(words))])
+    assert [*only.layers] == ["Chemical"] and only.layers["Chemical"] == sentence.layers["Chemical"]
+
+
+def test_files_and_scores_have_all_layers(model: LayeredTagger, folder: Path) -> None:
+    (folder / "text.raw").write_text(TEXT + "\n", "utf-8")
+    model.label_file(folder / "text.raw", folder / "out.conll")
+    assert {*tw.load(str(folder / "out.conll"))[0].layers} == {*NAMES}
+    model.label_file(folder / "dev.jsonl", folder / "dev.conll", retag=True)
+    tw.write_documents("doccano", tw.load(str(folder / "dev.conll")), folder / "back.jsonl")
+    gold = [json.loads(line) for line in (folder / "dev.jsonl").read_text().splitlines()]
+    back = [json.loads(line) for line in (folder / "back.jsonl").read_text().splitlines()]
+    assert [sorted(document["label"]) for document in back] == [sorted(document["label"]) for document in gold]
+    report = model.evaluate(folder / "dev.jsonl")
+    assert {*report.reports} == {*NAMES} and report.spans_together()[model.name].f == 1
+    assert "F of the spans of all layers 100.00" in str(report)
+    assert any(line.startswith("  5 labels of Gene") for line in model_lines(describe_model(str(folder / "model"))))
+
+
+def test_one_annotation_without_overlap_is_of_the_same_layers(model: LayeredTagger, folder: Path) -> None:
+    line = {"text": "cancer and myc.", "label": [[0, 6, "Disease"], [11, 14, "Gene"]]}
+    (folder / "flat.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    assert {*model.evaluate(folder / "flat.jsonl").reports} == {"Disease", "Gene"}
+    (folder / "other.jsonl").write_text(json.dumps({"text": "gout", "label": [[0, 4, "Disease"]]}) + "\n", "utf-8")
+    corpora = [folder / "train.jsonl", folder / "flat.jsonl"]
+    assert tw.train(corpora, dev=folder / "other.jsonl", **OPTIONS | {"iterations": 1}).guidelines == NAMES
+
+
+def test_known_labels_stay_and_the_rest_is_filled_in(model: LayeredTagger) -> None:
+    words = ("the", "myc", "gout")
+    given = Sentence(words, {"Disease": (None, ("O",), None), "Gene": (("B-Gene",), None, None)})
+    (filled,) = model.complete(Corpus((given,), "Gene"))
+    assert filled.layers["Gene"][0] == ("B-Gene",) and filled.layers["Disease"][1] == ("O",)
+    assert all(len(candidates or ()) == 1 for layer in filled.layers.values() for candidates in layer)
+    contradiction = replace(given, layers={"Disease": (("B-Disease",),) * 3, "Chemical": (("B-Chemical",),) * 3})
+    with pytest.raises(CorpusError, match="spans of Disease and Chemical that overlap at token 1, 'the'"):
+        model.complete(Corpus((contradiction,), "Disease"))
+
+
+def test_served_results_have_the_spans_of_all_layers(model: LayeredTagger) -> None:
+    operation = Tagging(model, lambda lines: [[(0, 3), (4, 7), (8, 12)] for _ in lines])
+    (result,) = operation.results(["the myc gout"], True)
+    assert result.labels is None and [span.label for span in result.spans or ()] == ["Disease", "Gene"]
+    with pytest.raises(RequestError, match='found "all"'):
+        operation.results(["the myc gout"], "all")
+
+
+def test_weights_are_those_of_a_model_of_one_layer(folder: Path) -> None:
+    """Each chain of corpora of one text is bit for bit the model of its layer alone."""
+    corpus = train_corpus(folder)
+    files = [replace(corpus.map(lambda s, name=name: s.with_layers_of({name})), guideline=name) for name in NAMES]
+    together = tw.train(files, overlap=True, **OPTIONS)
+    assert len(together.trained.chains) == len(NAMES)  # of separate corpora, nothing tells which exclude one another
+    for name, file, chain in zip(NAMES, files, together.trained.chains, strict=True):
+        alone = tw.train(file, task="spans", **OPTIONS).chain
+        assert chain.space.guidelines == (name,)
+        np.testing.assert_array_equal(chain.encoder.index.codes(), alone.encoder.index.codes())
+        np.testing.assert_array_equal(chain.weights, alone.weights)
+
+
+def test_a_layer_learns_only_where_it_is_known(folder: Path) -> None:
+    """Sentences without a layer change nothing but the index."""
+    sentences = train_corpus(folder).sentences
+    both = [sentence.with_layers_of({"Gene", "Disease"}) for sentence in sentences[:20]]
+    partial = [*both, *(sentence.with_layers_of({"Gene"}) for sentence in sentences[20:])]
+    unknown = [s if "Disease" in s.layers else s.with_layer("Disease", (None,) * len(s)) for s in partial]
+    together = tw.train(Corpus(tuple(unknown), "Gene"), **OPTIONS).trained
+    chain = next(chain for chain in together.chains if chain.space.guidelines == ("Disease",))
+    known = Corpus(tuple(sentence.with_layers_of({"Disease"}) for sentence in sentences[:20]), "Disease")
+    alone = tw.train(known, task="spans", **OPTIONS).chain
+    tags = len(chain.space)
+    windows = alone.encoder.windows
+    assert len(together.encoder.windows) > len(windows)
+    own = alone.linear.split(alone.weights)[0].emission
+    layout = chain.linear.layouts[0]
+    shared = chain.linear.split(chain.weights)[0].emission
+    ids = together.encoder.index.ids(alone.encoder.index.codes())
+    at = np.concatenate([np.arange(layout.ptr[feature], layout.ptr[feature + 1]) for feature in ids])
+    assert len(at) == windows.sum() * tags
+    np.testing.assert_array_equal(shared[at], own)
+    assert not np.delete(shared, at).any()
+
+
+REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"method": "single"}, PlanError, "found `overlap` with the method single, expected overlap"),
+    ({"task": "tag"}, PlanError, "found the task tag with the method overlap, expected spans"),
+    ({"dev": Corpus((Sentence(("a",), {"X": (("B-X",),)}),), "X")}, CorpusError, "found the layers of spans X"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), REFUSED)
+def test_what_does_not_go_together_is_refused(
+    folder: Path, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        tw.train(train_corpus(folder), overlap=True, **{**OPTIONS, **options})
+
+
+def test_what_is_not_of_layers_is_refused(model: LayeredTagger) -> None:
+    with pytest.raises(StreamError, match="expected a model of one layer of labels"):
+        model.correct(["a"], ["O"])
+    with pytest.raises(StreamError, match="found the layers Gene, Disease, Chemical, expected one"):
+        model.probabilities(["a"])
+    with pytest.raises(StreamError, match="found `to=X`, expected one of Gene, Disease, Chemical"):
+        model.under(["X"])
+    with pytest.raises(TypeError, match=r"found a text for tag\(\)"):
+        model.tag("a text")
+
+
+def _without_a_type(description: dict[str, Any]) -> None:
+    del description["types"][1]["Chemical"]
+
+
+def _twice(description: dict[str, Any]) -> None:
+    description["types"][0] = {"Disease": ["Gene"]}
+
+
+def _more_chains(description: dict[str, Any]) -> None:
+    description["types"].append({"X": ["X"]})
+
+
+def _other_coding(description: dict[str, Any]) -> None:
+    description["coding"] = "IOB2"
+
+
+def _other_encoder(description: dict[str, Any]) -> None:
+    description["encoder"] = {"kind": "attributes"}
+
+
+def _nested(description: dict[str, Any]) -> None:
+    description["chains"][0] = json.loads(json.dumps(description))
+
+
+@pytest.mark.parametrize(
+    "change", [_without_a_type, _twice, _more_chains, _other_coding, _other_encoder, _nested], ids=lambda c: c.__name__
+)
+def test_files_whose_layers_do_not_fit_are_refused(
+    model: LayeredTagger, change: Callable[[dict[str, Any]], None]
+) -> None:
+    description = json.loads(json.dumps(model.layered.to_json()))
+    check(description)
+    change(description)
+    with pytest.raises(ValueError, match=r"found|Expected"):
+        check(description)
