@@ -166,4 +166,4 @@ def page(found: dict[str, Numbers], command: str, seeds: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    by_seeds("overlap", __doc__, SETTINGS, measured, page, seeds=3)
+    by_seeds("overlap", __doc__, SETTINGS, measured, page, seeds=2)

@@ -106,6 +106,8 @@ def test_a_layer_of_several_types_becomes_layers_of_types() -> None:
     (sentence,) = by_types(own, ["A", "B", "C"])
     assert sentence.layers == {"A": layer("B-A O O"), "B": layer("O B-B I-B")}
     assert by_types(own, ["A"]) is own
+    named = Corpus(tuple(sentence.renamed({"tag": "ner"}) for sentence in given), "ner")
+    assert by_types(named, ["A", "B", "C"]) is named
 
 
 def test_overlap_within_a_group_is_refused_by_its_place() -> None:

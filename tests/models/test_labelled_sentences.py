@@ -128,7 +128,7 @@ def test_nothing_to_tag() -> None:
 
 
 def test_a_stream_is_tagged_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain_predictor, "_BLOCK", 3)
+    monkeypatch.setattr(chain_predictor, "BLOCK", 3)
     problem = Problem([["a", "B"], ["Aa"], [], ["abbc", "a", "a"]], plain(), 2)
     tagger, read = tagger_of(problem), 0
 
@@ -150,7 +150,7 @@ def test_completing_block_by_block_changes_nothing(block: int, monkeypatch: pyte
     problem = Problem([["a", "B"], ["Aa"], [], ["abbc", "a", "a"]] * 3, plain(), 2)
     corpus = Corpus(tuple(with_candidates(problem, 1)), "tag")
     whole = tagger_of(problem).complete(corpus)
-    monkeypatch.setattr(chain_predictor, "_BLOCK", block)
+    monkeypatch.setattr(chain_predictor, "BLOCK", block)
     assert tagger_of(problem, threads=2).complete(corpus) == whole
 
 

@@ -46,6 +46,7 @@ class _Command(InPanels):
         "dev",
         "task",
         "source",
+        "overlap",
         "method",
         "incomplete",
         "learner",

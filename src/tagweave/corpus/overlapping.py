@@ -15,6 +15,7 @@ from itertools import combinations
 from tagweave.corpus import chunk_schemes
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import layer_names
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import ANY, OUTSIDE
 from tagweave.errors import CorpusError
@@ -58,10 +59,10 @@ def type_layers(types: Types) -> tuple[str, ...]:
 
 
 def by_types(corpus: Corpus, names: Collection[str]) -> Corpus:
-    """Return a corpus with its own layer as one for each of its types, if all of these, and not itself, are among names
+    """Return a corpus whose own layer has no name as one with a layer for each of its types, if all of these are names
     of layers: the file of an annotator, none of whose spans overlap."""
-    kinds = layer_types([corpus]).get(corpus.guideline, ())
-    if corpus.guideline in names or not kinds or not {*kinds} <= {*names}:
+    kinds = layer_types([corpus]).get(corpus.guideline, ()) if corpus.guideline in layer_names() else ()
+    if not kinds or not {*kinds} <= {*names}:
         return corpus
     coded = chunk_schemes.coded(corpus, "IOB2")
 

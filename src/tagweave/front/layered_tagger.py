@@ -17,8 +17,10 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.layered import LayeredModel, LayeredPredictor
 
 if TYPE_CHECKING:
+    from tagweave.front.options import LabelOptions
     from tagweave.models.chain import ChainModel
     from tagweave.streams.conversion import Conversion
+    from tagweave.streams.stream import Stage
 
 
 class LayeredTagger(Tagger):
@@ -71,6 +73,14 @@ class LayeredTagger(Tagger):
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
         raise StreamError(f"{self.name}: found convert() with {self._what}, expected a model of several guidelines")
+
+    def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
+        raise StreamError(f"found `then={self.name}`, {self._what}, expected a tagger of one layer, or a parser")
+
+    def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
+        if (options.probabilities or options.best) and not isinstance(tagger := self.under(options.to), ChainPredictor):
+            tagger.probabilities()
+        super()._label(input, output, options)
 
     def _conversion(self, *_: Any, **__: Any) -> tuple[Conversion, str]:
         raise StreamError(f"{self.name}: found {self._what}, expected a model of several guidelines, to convert")

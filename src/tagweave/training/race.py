@@ -43,10 +43,10 @@ def default_method(task: str, targets: Sequence[Corpus], guidelines: int, can_ra
 
 
 def by_default(job: Job) -> Job:
-    """Return the job with the default method for its task."""
+    """Return the job with the default method for its task; if it has this method, its options stay."""
     can_race = all(source.sample is None for source in job.plan.corpora)
     name = default_method(job.plan.task, job.data.targets, len(job.data.guidelines), can_race)
-    return job.with_method(METHODS[name])
+    return job if job.method.name == name else job.with_method(METHODS[name])
 
 
 def decided(job: Job) -> Job:

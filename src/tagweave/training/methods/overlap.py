@@ -1,7 +1,7 @@
 """The method `overlap`: spans that may overlap, in one model of chains, each of layers that exclude one another.
 
-Each chain is trained as if its layer were asked for alone, by the method that suits it, with one index of features over
-all texts. Where a corpus says nothing of a layer, its chain learns nothing.
+Each chain is trained as if its layer were asked for alone, by the method `single`, with one index of features over all
+texts. Where a corpus says nothing of a layer, its chain learns nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tagweave.errors import CorpusError, PlanError
 from tagweave.labels import SPANS
 from tagweave.structures import CHAIN
 from tagweave.training.job import Job, Method, Training
-from tagweave.training.plan import Options
+from tagweave.training.methods import single
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -32,6 +32,8 @@ def _check(job: Job) -> None:
         raise PlanError(f"found the task {plan.task} with the method overlap, expected {SPANS}")
     if plan.folder:
         raise PlanError("found a network with the method overlap, expected `encoder=features`")
+    if job.options(single.SingleOptions).documents:
+        raise PlanError("found `documents` with the method overlap, expected it without: layers share their features")
     corpora, dev = _by_types(job)
     types = layer_types(corpora)
     if not types:
@@ -72,7 +74,9 @@ def _fit(job: Job) -> Fitted:
     about: dict[str, Any] = {"recipe": job.recipe.to_json(), "iterations": iterations, "steps": facts}
     of_chains = tuple({name: types[name] for name in group} for group in layers)
     model = LayeredModel(tuple(one.model for one in fitted), of_chains, about)
-    score = None if job.dev is None else _score(model, job.dev, job.recipe.threads)
+    judged = [training.job.dev is not None for training in trained]  # some have learned from development data, too
+    names = [name for types, is_judged in zip(of_chains, judged, strict=True) if is_judged for name in types]
+    score = _score(model.only(names), dev, job.recipe.threads) if dev is not None and names else None
     outcome = replace(fitted[-1].outcome, score=score, iterations=iterations)
     return Fitted(replace(model, about={**about, "dev_score": score}), outcome)
 
@@ -88,23 +92,22 @@ def _shared_index(job: Job) -> FeatureIndex:
 def _step(job: Job, group: Sequence[str], types: Types, number: int, index: FeatureIndex) -> Job:
     """Return the job of a chain, which has a checkpoint of its own.
 
-    Its corpora have no documents: their features would come from a model that the chains do not share.
+    Features do not look at documents: they would come from a model of this layer, which chains do not share.
     """
     from tagweave.corpus.overlapping import joint_name, of_group
 
-    def own(corpus: Corpus) -> Corpus:
-        bare = of_group(corpus, group, types)
-        return bare.map(lambda sentence: replace(sentence, comments=()))
-
-    files = [replace(file, corpus=own(file.corpus)) for file in job.data.files]
+    files = [replace(file, corpus=of_group(file.corpus, group, types)) for file in job.data.files]
     known = [at for at, file in enumerate(files) if _says_something(file.corpus)]
-    dev = None if job.dev is None else own(job.dev)
+    dev = None if job.dev is None else of_group(job.dev, group, types)
     dev = dev if dev is not None and _says_something(dev) else None
     data = replace(job.data, files=tuple(files[at] for at in known), train_count=len(known), notes=())
     target = tuple(job.plan.corpora[at] for at in known)
+    (method,) = single.METHODS
+    options = replace(job.options(single.SingleOptions), documents=False)
     plan = replace(job.plan, target=target, sources=(), dev=job.plan.dev if dev else None, overlap=False)
+    plan = replace(plan, method=method.name, options=options)
     run = job.run.part(f"layer-{number}").phase(joint_name(group))
-    return replace(job, plan=plan, data=data, dev=dev, run=run, plain=None, guided=None, race={}, index=index)
+    return replace(job, plan=plan, method=method, data=data, dev=dev, run=run, race={}, index=index)
 
 
 def _says_something(corpus: Corpus) -> bool:
@@ -117,10 +120,10 @@ def _score(model: LayeredModel, dev: Corpus, threads: int) -> float:
     from tagweave.evaluation.spans import score_of_layers
     from tagweave.models.layered import LayeredPredictor
 
-    gold = [name for name in model.names if any(any(sentence.layers.get(name, ())) for sentence in dev)]
     bare = (replace(sentence, layers={}, rejected={}) for sentence in dev)
-    tagged = dev.with_sentences(LayeredPredictor(model.only(gold), threads).tag(bare))
-    return score_of_layers(dev, tagged, gold).f
+    tagged = dev.with_sentences(LayeredPredictor(model, threads).tag(bare))
+    known = [name for name in model.names if any(any(sentence.layers.get(name, ())) for sentence in dev)]
+    return score_of_layers(dev, tagged, known).f
 
 
 def _facts(training: Training) -> dict[str, Any]:
@@ -133,7 +136,7 @@ METHODS = (
         "overlap",
         "spans that may overlap: a chain for each layer of spans that exclude one another",
         (CHAIN,),
-        Options,
+        single.SingleOptions,
         _fit,
         check=_check,
         several=None,
