@@ -46,7 +46,6 @@ class _Command(InPanels):
         "dev",
         "task",
         "source",
-        "overlap",
         "method",
         "incomplete",
         "learner",
