@@ -15,7 +15,7 @@ import pytest
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.errors import CorpusError, PlanError, RequestError, StreamError
+from tagweave.errors import CorpusError, PipelineError, PlanError, RequestError, StreamError
 from tagweave.front.description import describe_model, model_lines
 from tagweave.front.layered_tagger import LayeredTagger
 from tagweave.learning.run import Silence
@@ -226,3 +226,12 @@ def test_files_whose_layers_do_not_fit_are_refused(
     change(description)
     with pytest.raises(ValueError, match=r"found|Expected"):
         check(description)
+
+
+def test_a_component_of_spacy_takes_one_layer(model: LayeredTagger) -> None:
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    with pytest.raises(PipelineError, match="found the layers Gene, Disease, Chemical, expected one of them"):
+        nlp.add_pipe("tagweave", config={"model": model.name})
+    nlp.add_pipe("tagweave", config={"model": model.name, "guideline": "Disease"})
+    assert [(entity.text, entity.label_) for entity in nlp("the myc gout").ents] == [("myc gout", "Disease")]

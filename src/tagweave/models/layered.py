@@ -1,8 +1,8 @@
 """A model of spans that may overlap: chains over the features of one encoder, each with a layer, or a group of layers.
 
-Spans of a chain exclude one another, those of different chains do not (a "layered" model of nested entities: Alex et
-al. 2007, "Recognising Nested Named Entities in Biomedical Text", section 4.2, joins types to few chains in the same
-way). Text is encoded once for all chains.
+Spans of a chain exclude one another, those of different chains do not. Groups of types with a model each are also those
+of Alex et al. 2007, "Recognising Nested Named Entities in Biomedical Text", where later ones see the output of earlier
+ones. Text is encoded once for all chains.
 """
 
 from __future__ import annotations

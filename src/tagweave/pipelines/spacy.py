@@ -156,6 +156,9 @@ class Component(PipelinePart):
             self._annotation = Trees(model, self._overwrite)
             return
         tagger = model.under([] if self._guideline is None else [self._guideline])
+        if len(tagger.guidelines) > 1:  # entities of a document cannot overlap
+            layers = ", ".join(tagger.guidelines)
+            raise PipelineError(f"{model.name}: found the layers {layers}, expected one of them as guideline")
         if codes_spans(tagger.labels):
             self._refuse_attribute("a model of entities")
             self._annotation = Entities(tagger, self._overwrite)
