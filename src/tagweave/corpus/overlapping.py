@@ -81,16 +81,24 @@ def groups(corpora: Sequence[Corpus], types: Types) -> list[tuple[str, ...]]:
     are incomplete, uncertain, or of different text, stay apart: nothing tells that their spans exclude one another.
     """
     apart = {name: {other for other in types if other != name and {*types[name]} & {*types[other]}} for name in types}
+    patterns: set[tuple[frozenset[str], frozenset[str]]] = set()  # the layers that mark a sentence, and those in part
+
+    def separate(one: str, other: str) -> None:
+        apart[one].add(other)
+        apart[other].add(one)
+
     for sentence in (sentence for corpus in corpora for sentence in corpus):
-        marked = {name: sentence.layers.get(name, ()) for name in types}
-        known = {name for name, layer in marked.items() if any(layer)}
-        partial = {name for name in known if name in sentence.rejected or not all(map(_is_one_label, marked[name]))}
-        inside = {name: _inside(marked[name]) for name in known}
+        marked = {name: layer for name in types if any(layer := sentence.layers.get(name, ()))}
+        partial = {name for name, layer in marked.items() if not all(map(_is_one_label, layer))}
+        patterns.add((frozenset(marked), frozenset(partial.union(sentence.rejected))))
+        inside = [(name, tokens) for name, layer in marked.items() if (tokens := _inside(layer))]
+        for (one, tokens), (other, others) in combinations(inside, 2):
+            if not tokens.isdisjoint(others):
+                separate(one, other)
+    for marking, partial_ones in patterns:
         for one, other in combinations(types, 2):
-            both = {one, other} & known
-            if both and (len(both) == 1 or both & partial or not inside[one].isdisjoint(inside[other])):
-                apart[one].add(other)
-                apart[other].add(one)
+            if len(marking & {one, other}) == 1 or partial_ones & {one, other}:
+                separate(one, other)
     joint: list[tuple[str, ...]] = []
     for name in sorted(types, key=lambda name: (-len(apart[name]), name)):
         at = next((at for at, group in enumerate(joint) if apart[name].isdisjoint(group)), len(joint))
@@ -124,8 +132,8 @@ def of_group(corpus: Corpus, group: Sequence[str], types: Types, name: str | Non
     def step(original: Sentence, sentence: Sentence) -> Sentence:
         covered = _covered(corpus.covered_in(original), kinds)
         layer = (None,) * len(sentence) if covered == () else joined(sentence, group, types)
-        rejected = {name: sentence.rejected[group[0]]} if group[0] in sentence.rejected else {}
-        return replace(sentence, layers={name: layer}, rejected=rejected, covered=covered)
+        rejected = tuple(span for one in group for span in sentence.rejected.get(one, ()))
+        return replace(sentence, layers={name: layer}, rejected={name: rejected} if rejected else {}, covered=covered)
 
     return replace(corpus.with_sentences(map(step, corpus, coded)), guideline=name, layer=name, covered=None)
 
@@ -134,7 +142,8 @@ def _covered(covered: tuple[str, ...] | None, types: Sequence[str]) -> tuple[str
     """Return which of some types annotators looked for; `None`: all of them."""
     if covered is None:
         return None
-    looked_for = tuple(kind for kind in types if kind in {chunk_schemes.parse(f"B-{label}").type for label in covered})
+    kinds = {label[2:] if label[1:2] == "-" else label for label in covered}
+    looked_for = tuple(kind for kind in types if kind in kinds)
     return None if len(looked_for) == len(types) else looked_for
 
 
@@ -175,10 +184,16 @@ def _spelled(candidates: Candidates, types: tuple[str, ...]) -> Iterator[str]:
 
 def of_layer(layer: Layer, types: Sequence[str]) -> Layer:
     """Return the layer of some types of a joint layer of labels: a token of other spans is outside."""
-    return tuple(
-        candidates if candidates is None or candidates[0].partition("-")[2] in types else (OUTSIDE,)
-        for candidates in layer
-    )
+
+    @cache
+    def kept(candidates: Candidates) -> Candidates:
+        labels = list[str]()
+        for label in candidates or ():
+            kind = label.partition("-")[2]
+            labels += [label, OUTSIDE] if kind == ANY else [label if kind in types else OUTSIDE]
+        return candidates if candidates is None or tuple(labels) == candidates else tuple(dict.fromkeys(labels))
+
+    return tuple(map(kept, layer))
 
 
 def refuse_overlap(sentence: Sentence, group: Sequence[str]) -> None:
