@@ -38,7 +38,8 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
     """The corpus of spans in files that an annotation tool exported: a sentence a line, a layer for each annotator.
 
     A span with a score below 1 becomes candidates with numbers, and a text that an annotator has not seen is unknown in
-    their layer. With one annotator the layer is called `tag`. Comments of sentences keep where they stood.
+    their layer. With one annotator the layer is called `tag`. Where spans of different types overlap, each type has a
+    layer, called like it. Comments of sentences keep where they stood.
 
     Args:
         tool: a name of `tagweave.exchange.exports.TOOLS`, such as `doccano` or `brat`.
