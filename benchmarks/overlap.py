@@ -31,6 +31,11 @@ from tagweave.models.layered import LayeredPredictor
 ENTITIES, PHRASES = ("PER", "LOC", "ORG", "MISC"), "NP"
 WARM_UP, PASSES = 200, 3
 """Sentences that are tagged first, and how often the others are, for the time."""
+READING = """\
+Chains of their own have the weights of separate models, bit for bit, so F is the same. A file holds the index of features
+once, and weights for each chain: about half of a model is its index. Layers that exclude one another share a chain, which
+is better than models that do not know of one another, and half of the file.
+"""
 Numbers = dict[str, Any]
 Data = tuple[list[Corpus], dict[str, Corpus]]
 """Training corpora, and a test corpus for each layer."""
@@ -162,7 +167,7 @@ def page(found: dict[str, Numbers], command: str, seeds: int) -> list[str]:
             sum(row[key] for row in second) / sum(row[key] for row in first) for key in ("bytes", "tokens a second")
         )
         lines.append(f"| *{setting}: of these* | | | {size:.2f} of the bytes | {speed:.1f} times | |")
-    return [*lines, ""]
+    return [*lines, "", READING]
 
 
 if __name__ == "__main__":
