@@ -32,9 +32,9 @@ ENTITIES, PHRASES = ("PER", "LOC", "ORG", "MISC"), "NP"
 WARM_UP, PASSES = 200, 3
 """Sentences that are tagged first, and how often the others are, for the time."""
 READING = """\
-Chains of their own have the weights of separate models, bit for bit, so F is the same. A file holds the index of features
-once, and weights for each chain: about half of a model is its index. Layers that exclude one another share a chain, which
-is better than models that do not know of one another, and half of the file.
+Chains of their own have the weights of separate models, bit for bit, so F is the same. A file holds the index of
+features once, and weights for each chain: about half of a model is its index. Layers that exclude one another share a
+chain, which is mostly better than models that do not know of one another, and takes half of the bytes.
 """
 Numbers = dict[str, Any]
 Data = tuple[list[Corpus], dict[str, Corpus]]
