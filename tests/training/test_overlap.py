@@ -183,8 +183,12 @@ def test_what_does_not_go_together_is_refused(
 def test_what_is_not_of_layers_is_refused(model: LayeredTagger) -> None:
     with pytest.raises(StreamError, match="expected a model of one layer of labels"):
         model.correct(["a"], ["O"])
-    with pytest.raises(StreamError, match="found the layers Gene, Disease, Chemical, expected one"):
-        model.probabilities(["a"])
+    with pytest.raises(StreamError, match="expected a model of one layer of labels"):
+        model.why(["a"])
+    for ask in (model.probabilities, model.marginals):
+        with pytest.raises(StreamError, match="found the layers Gene, Disease, Chemical, expected one"):
+            ask(["a"])
+    assert model.marginals(["a"], to="Gene").probabilities.shape == (1, 3)
     with pytest.raises(StreamError, match="found `to=X`, expected one of Gene, Disease, Chemical"):
         model.under(["X"])
     with pytest.raises(TypeError, match=r"found a text for tag\(\)"):

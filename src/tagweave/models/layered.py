@@ -110,6 +110,10 @@ class LayeredPredictor:
         """Return whether a candidate is a label of some layer, or a wildcard for some."""
         return any(predictor.knows(candidate) for predictor in self.predictors)
 
+    def tokens(self, sentences: Sequence[Sentence], layer: str | None = None) -> Sequence[Sentence]:
+        """Return the sentences, whose tokens are those of the model."""
+        return sentences
+
     def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Add the best labels of all layers, in order, block by block."""
         for block in in_blocks(sentences, BLOCK):
