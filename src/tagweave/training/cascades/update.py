@@ -22,6 +22,7 @@ from tagweave.corpus.documents import documents
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
+from tagweave.labels import LAYERS
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.staying_near import RATE
@@ -93,7 +94,8 @@ def updated(
 def check_can_go_on(model: Any) -> None:
     """Raise PlanError unless training can go on from a model."""
     if not isinstance(model, ChainModel):
-        raise PlanError("found a parser to go on from, expected a model of labels")
+        what = "a model of layers of spans" if model.kind == LAYERS else "a parser"
+        raise PlanError(f"found {what} to go on from, expected a model of labels")
     if len(model.space.views) > 1:
         names = ", ".join(view.guideline for view in model.space.sides)
         raise PlanError(f"found a model of the guidelines {names} to go on from, expected one of one guideline")
