@@ -53,6 +53,7 @@ class _Command(InPanels):
         "preset",
         "lexicons",
         "threads",
+        "minutes",
         "resume",
         "plan",
     )
@@ -138,6 +139,16 @@ def train(
     preset: Preset = None,
     setting: Setting = None,
     resume: Annotated[bool, switch("Continue from MODEL.checkpoint if there is one.", panel="The run")] = False,
+    minutes: Annotated[
+        float | None,
+        flag(
+            "N",
+            "The time there is: the best model so far is kept at its end, and what is left out is said. The same seed"
+            " then gives the same model only if nothing was cut short.",
+            least=0,
+            panel="The run",
+        ),
+    ] = None,
     log: Annotated[str | None, flag("FILE", "Write iterations as JSON lines.", panel="The run")] = None,
     plan: Annotated[
         str | None, flag("FILE", "A training plan in JSON, instead of corpora and options.", panel="Plans")
@@ -217,7 +228,7 @@ def train(
     _check_writable(model, log, [*inputs, *looked_up, *method_values.get("mapping", ())])
     training = None
     callback = training_callback(log, resume)
-    with job_with_checkpoints(chosen, model, resume, callback, say) as job:
+    with job_with_checkpoints(chosen, model, resume, callback, say, minutes) as job:
         training = carry_out(job)
     if training is None or not save_trained(training, model):
         raise typer.Exit(INTERRUPTED)
@@ -228,6 +239,7 @@ _BESIDE = (
     "model",
     "threads",
     "resume",
+    "minutes",
     "log",
     "print_plan",
     "plan",

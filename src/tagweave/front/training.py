@@ -54,6 +54,7 @@ def train(
     start: Model | str | PathLike[str] | None = None,
     callback: Callable[[Iteration], object] | Callback | None = None,
     cancel: Callable[[], bool] | None = None,
+    minutes: float | None = None,
     **options: Any,
 ) -> Model:
     """Train a model: bit for bit the one that `tagweave train` makes from the same corpora and options.
@@ -78,6 +79,7 @@ def train(
         callback: a function that is called with every finished `Iteration`, or a `Callback`; by default lines go to
             standard error. With a callback, warnings about the corpora are Python's.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
+        minutes: the time there is: the best model so far is kept at its end, and what is left out is told.
         options: fields of `Plan`, and options of the method.
 
     Raises:
@@ -108,7 +110,7 @@ def train(
     dev_source = None if dev is None else source_of(dev)
     start_model, start_file = _start(start)
     plan = Plan(named[:count], named[count:], dev_source, start_file, task, method=method, **plan_fields)
-    run = Run(callback=run_callback, tell=tell)
+    run = Run(callback=run_callback, tell=tell).limited(minutes)
     run = run if cancel is None else replace(run, cancel=cancel)
     pairs = zip(plan.named, corpora if dev is None else [*corpora, dev], strict=True)
     sources_to_read = (corpus if isinstance(corpus, Corpus) else opened(source) for source, corpus in pairs)

@@ -24,7 +24,7 @@ from safetensors.numpy import save_file
 from tagweave.corpus.files import whole_file
 from tagweave.errors import TagweaveError
 from tagweave.features.rules import Number, Schema, check_arrays, checked, digest_of, refuse
-from tagweave.learning.run import SILENT, Iteration, ProgressCallback, Run
+from tagweave.learning.run import SILENT, Iteration, OutOfTime, ProgressCallback, Run
 from tagweave.learning.trainer import Objective, StateRules, Trainer, TrainerState, Watch
 
 SHARE = 0.03
@@ -170,7 +170,8 @@ def train(
 
     An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
     best weights so far; the checkpoint then has the state after an earlier iteration. A loss or weight that is not
-    finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
+    finite ends training, too; such a state is neither evaluated nor saved as a checkpoint. The deadline of the run ends
+    training after the current batch; if that is in the first iteration, its weights so far are kept.
     """
     begin, schedule = run.clock(), run.schedule
     limit = schedule.iterations or trainer.iterations(objective, evaluate is not None)
@@ -186,6 +187,8 @@ def train(
     checkpoint = schedule.checkpoint and TimedCheckpoint(schedule.checkpoint, schedule.identity, run.clock, run.tell)
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
+            if run.is_over and state.iteration:
+                raise OutOfTime
             before = state.iteration
             run.stop_if_cancelled()
             trainer.step(objective, state, _watch(before + 1, limit, run))
@@ -201,6 +204,13 @@ def train(
             run.callback.iteration(iteration, limit)
     except KeyboardInterrupt:
         outcome.interrupted = True
+    except OutOfTime:
+        if run.is_optional:
+            raise
+        if not state.iteration:  # in the first iteration
+            state.iteration = 1
+            outcome.history.append(_judge(trainer, state, best, evaluate, run.clock() - begin, schedule.selects))
+        run.tell(f"time is over after iteration {state.iteration} of at most {limit}")
     if checkpoint and schedule.is_part and not (outcome.interrupted or outcome.diverged):
         checkpoint.keep(state, best, is_last=True)
     if outcome.diverged and best["weights"] is None:
@@ -219,9 +229,9 @@ def _watch(number: int, limit: int, run: Run) -> Watch:
     """Report the progress of an iteration to the run's callback, and let the run be cancelled."""
     callback, begin = run.callback, run.clock()
     if not isinstance(callback, ProgressCallback):
-        return Watch(run.stop_if_cancelled, limit=limit)
+        return Watch(run.stop_if_over, limit=limit)
     within = callback.within_iteration
-    return Watch(run.stop_if_cancelled, lambda share: within(number, share, run.clock() - begin), limit)
+    return Watch(run.stop_if_over, lambda share: within(number, share, run.clock() - begin), limit)
 
 
 def _judge(

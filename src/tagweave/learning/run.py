@@ -10,9 +10,17 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from tagweave.signals import is_ending
+
+Result = TypeVar("Result")
+
+_RESERVED = 0.08  # of the time of a training, for what follows: calibration, the file
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error
+    """Ends a step that a training can do without."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,9 @@ class Run:
             training ends as after an interrupt (Ctrl-C): it returns the best weights so far and keeps its checkpoint.
             By default, whether a signal asked the process to end.
         clock: the time in seconds.
+        deadline: when training is to end, on the clock: the fit under way then returns the best weights so far, and
+            what would follow is left out. `None`: when it is done.
+        is_optional: whether this is a step that the training can do without, which the deadline ends with `OutOfTime`.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
@@ -165,6 +176,40 @@ class Run:
     tell: Callable[[str], None] = _ignore
     cancel: Callable[[], bool] = is_ending
     clock: Callable[[], float] = perf_counter
+    deadline: float | None = None
+    is_optional: bool = False
+
+    def limited(self, minutes: float | None) -> Run:
+        """Return the run with a deadline, so many minutes from now at most; `None`: without one."""
+        if minutes is None:
+            return self
+        return replace(self, deadline=self.clock() + 60 * minutes * (1 - _RESERVED))
+
+    def with_share(self, share: float) -> Run:
+        """Return the run of a step that gets a share of the time that is left."""
+        if self.deadline is None:
+            return self
+        now = self.clock()
+        return replace(self, deadline=now + share * max(0.0, self.deadline - now))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and self.clock() >= self.deadline
+
+    def if_time(self, step: str, work: Callable[[Run], Result], otherwise: Result, share: float = 1.0) -> Result:
+        """Return the result of a step, given its run, if a share of the time that is left suffices for it.
+
+        Otherwise say that the step is left out.
+        """
+        run = replace(self.with_share(share), is_optional=True) if self.deadline is not None else self
+        try:
+            if not self.is_over:
+                return work(run)
+        except OutOfTime:
+            pass
+        self.tell(f"left out, because time is over: {step}")
+        return otherwise
 
     def part(self, name: str) -> Run:
         """Return the run of a named part of the training, which has a checkpoint of its own."""
@@ -187,9 +232,17 @@ class Run:
         return replace(run.without_checkpoint(), callback=Silence(), tell=_ignore)
 
     def stop_if_cancelled(self) -> None:
-        """Raise KeyboardInterrupt if the run is cancelled."""
+        """Raise KeyboardInterrupt if the run is cancelled, OutOfTime if time for an optional step is over."""
         if self.cancel():
             raise KeyboardInterrupt
+        if self.is_optional and self.is_over:
+            raise OutOfTime
+
+    def stop_if_over(self) -> None:
+        """Raise as `stop_if_cancelled`, and OutOfTime if time is over for any step."""
+        self.stop_if_cancelled()
+        if self.is_over:
+            raise OutOfTime
 
     def finish(self) -> None:
         if self.schedule.checkpoint:

@@ -30,6 +30,7 @@ def job_with_checkpoints(
     resume: bool,
     callbacks: AbstractContextManager[Callback],
     tell: Callable[[str], None],
+    minutes: float | None = None,
 ) -> Iterator[Job]:
     """Open the job of a plan, as `tagweave train` carries it out: with checkpoints beside the file of the model.
 
@@ -37,7 +38,7 @@ def job_with_checkpoints(
     """
     checkpoint = Path(f"{fspath(path)}.checkpoint")
     remove_left(checkpoint.parent, f"{escape(checkpoint.name)}*")
-    run = Run(Schedule(checkpoint=checkpoint, resume=resume), tell=tell)
+    run = Run(Schedule(checkpoint=checkpoint, resume=resume), tell=tell).limited(minutes)
     try:
         job = job_of(plan, run)
         if (old := _checkpoints(path)) and not resume:

@@ -21,6 +21,8 @@ from tagweave.training.plan import FileReference
 from tagweave.training.race import by_default, decided
 from tagweave.training.roles import taught_by_dev
 
+_PLAIN_SHARE = 0.3
+"""The share of limited time for the model to compare with."""
 PLAIN = "plain"
 """The part of a schedule that trains the plain model."""
 
@@ -64,7 +66,7 @@ def _train(job: Job, compare: bool) -> Training:
             what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
             tell(f"{job.incomparable}: {what}")
         return Training(job, fitted, {}, time.perf_counter() - begin)
-    plain_job = replace(job.alone().with_method(METHODS[SINGLE]), run=job.run.part(PLAIN))
+    plain_job = replace(job.alone().with_method(METHODS[SINGLE]), run=job.run.part(PLAIN).with_share(_PLAIN_SHARE))
     tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
     plain = plain_job.method.fit(plain_job)
     plain.outcome.check_finished()
@@ -88,7 +90,12 @@ def _train(job: Job, compare: bool) -> Training:
 def _taught_by_dev(job: Job, fitted: Fitted, begin: float) -> Training:
     """Return the training of a model that learns from development data, too, if it is better, or else this one."""
     try:
-        if (taught := taught_by_dev(job, fitted)) is not None:
+        taught = job.run.if_time(
+            "models that learn from development data, too",
+            lambda run: taught_by_dev(replace(job, run=run), fitted),
+            None,
+        )
+        if taught is not None:
             training, judged = taught
             return _calibrated(training, judged, job.plan.dev) if judged else training
     except KeyboardInterrupt:

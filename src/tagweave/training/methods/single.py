@@ -115,10 +115,19 @@ def _fit(job: Job) -> Fitted:
     )
     fitted = fit(corpora, recipe, job.dev, job.run)
     if replace(options, documents=None) == SingleOptions() and ratio is None:
-        fitted = corrected(target_corpora, recipe, job.dev, fitted, job.run)
+        plain = fitted
+        fitted = job.run.if_time(
+            "a second model, of labels that may err",
+            lambda run: corrected(target_corpora, recipe, job.dev, plain, run),
+            fitted,
+        )
     if options.documents is False or fitted.first is not None or job.is_trial or job.plan.task != SPANS:
         return fitted
-    return with_documents(corpora, recipe, job.dev, fitted, job.run, bool(options.documents), job.plan.seed)
+    return job.run.if_time(
+        "a second model, which looks at whole documents",
+        lambda run: with_documents(corpora, recipe, job.dev, fitted, run, bool(options.documents), job.plan.seed),
+        fitted,
+    )
 
 
 METHODS = (
