@@ -346,3 +346,58 @@ def test_a_full_disk_costs_the_checkpoint_and_the_log_alone(
     assert line.startswith("warning: no checkpoint: No space left on device (") and str(tmp_path / "state") in line
     assert capsys.readouterr().err == "warning: no log: No space left on device (/dev/full)\n"
     assert list(tmp_path.iterdir()) == []
+
+
+class Ticking:
+    """A clock that a second passes on whenever it is read."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += 1
+        return self.seconds
+
+
+def test_the_deadline_ends_training_after_an_iteration() -> None:
+    lines: list[str] = []
+    run = replace(Run(Schedule(), tell=lines.append, clock=Ticking()), deadline=20)
+    outcome = train(Counting(), None, np.zeros(2), run)  # type: ignore[arg-type]
+    assert 0 < outcome.iterations < 30 and outcome.weights[0] == outcome.iterations and not outcome.interrupted
+    assert lines == [f"time is over after iteration {outcome.iterations} of at most 30"]
+    best = train(Counting(), None, np.zeros(2), replace(run, clock=Ticking()), lambda weights: -weights[0])  # type: ignore[arg-type]
+    assert best.weights[0] == 1 and best.score == -1
+
+
+@dataclass
+class Slow(Counting):
+    """A trainer whose iterations have many batches, each of which changes the weights."""
+
+    def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
+        for _ in watch.batches(1000):
+            state.weights[:] += 1
+        super().step(objective, state, watch)
+
+
+def test_the_deadline_ends_the_first_iteration_with_what_it_has_learned() -> None:
+    run = replace(Run(clock=Ticking()), deadline=20)
+    outcome = train(Slow(), None, np.zeros(2), run, lambda weights: float(weights[0]))  # type: ignore[arg-type]
+    assert outcome.iterations == 1 and 0 < outcome.weights[0] < 1000 and outcome.score == outcome.weights[0]
+
+
+def test_a_step_without_time_is_left_out_and_told() -> None:
+    lines: list[str] = []
+    run = Run(tell=lines.append, clock=Ticking()).limited(1)
+
+    def work(step: Run) -> str:
+        assert step.deadline is not None and run.deadline is not None and step.deadline < run.deadline
+        while True:
+            step.aside().stop_if_cancelled()
+
+    assert run.if_time("the race", work, "usual", 0.5) == "usual"
+    assert run.if_time("a step", lambda step: "done", "not") == "done"
+    run.clock.seconds += 60  # type: ignore[attr-defined]
+    assert run.if_time("another step", lambda step: "done", "not") == "not"
+    assert lines == [f"left out, because time is over: {step}" for step in ("the race", "another step")]
+    unlimited = Run().limited(None)
+    assert unlimited.if_time("a step", lambda step: step is unlimited, False) and not unlimited.is_over

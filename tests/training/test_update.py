@@ -214,3 +214,9 @@ def test_what_the_model_determines_is_refused() -> None:
     with pytest.raises(PlanError, match=r"several guidelines|of the guidelines"):
         coupled = tw.train(new, sources=named, method="coupled", task="spans", callback=Silence())
         tw.train(new, start=coupled, callback=Silence())
+
+
+def test_minutes_leave_out_what_there_is_no_time_for(capsys: pytest.CaptureFixture[str]) -> None:
+    model = tw.train(text(0, 300, ("PER", "LOC")), dev=text(1, 60, ("PER", "LOC", "ORG")), task="spans", minutes=0.001)
+    assert "time is over after iteration 1" in capsys.readouterr().err
+    assert types_of(model, "Ada") in (["B-PER"], ["O"])

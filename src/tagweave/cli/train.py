@@ -51,9 +51,8 @@ class _Command(InPanels):
         "learner",
         "iterations",
         "preset",
-        "lexicons",
+        "start",
         "threads",
-        "minutes",
         "resume",
         "plan",
     )
