@@ -281,6 +281,7 @@ def test_training_goes_on_from_a_model(run, corpora, tmp_path):
     assert told["updates"][0]["start"] == {"path": "first", "sha256": digest(str(first)), "size": None}
     assert "| first (" in run("card", model).stdout
     run("train", "--like", model, train, dev, "-o", tmp_path / "again")
+    assert "first" in run("train", dev, "--from", first, "-o", first, code=2).stderr
     for options, problem in (
         (("--replay", train), "found --replay without --from"),
         (("--from", first, "--source", train), "found --source with --from"),

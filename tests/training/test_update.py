@@ -211,9 +211,12 @@ def test_what_the_model_determines_is_refused() -> None:
     with pytest.raises(PlanError, match="`method=update` without a model"):
         tw.train(new, task="spans", method="update", callback=Silence())
     named = Corpus(tuple(s.renamed({"tag": "other"}) for s in new), "other")
-    with pytest.raises(PlanError, match=r"several guidelines|of the guidelines"):
-        coupled = tw.train(new, sources=named, method="coupled", task="spans", callback=Silence())
+    coupled = tw.train(new, sources=named, method="coupled", task="spans", callback=Silence())
+    with pytest.raises(PlanError, match="a model of the guidelines"):
         tw.train(new, start=coupled, callback=Silence())
+    words = Corpus([(["ab", "c"], ["N", "V"])] * 60, unit="word")
+    with pytest.raises(PlanError, match="cuts text into pieces first"):
+        tw.train(words, start=tw.train(words, task="segtag", method="pipeline", callback=Silence()), callback=Silence())
 
 
 def test_minutes_leave_out_what_there_is_no_time_for(capsys: pytest.CaptureFixture[str]) -> None:

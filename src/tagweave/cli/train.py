@@ -223,7 +223,8 @@ def train(
     if model is None:
         raise OptionError("found no --output, expected the file of the model")
     inputs = [source.argument for source in chosen.named]
-    looked_up = [file.path for file in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
+    start_file = (chosen.start,) if chosen.start else ()
+    looked_up = [file.path for file in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters, *start_file)]
     _check_writable(model, log, [*inputs, *looked_up, *method_values.get("mapping", ())])
     training = None
     callback = training_callback(log, resume)

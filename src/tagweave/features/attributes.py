@@ -33,6 +33,7 @@ class AttributeEncoder(Encoder):
 
     kind = "attributes"
     has_values = True
+    can_grow = True
 
     def __init__(self, index: FeatureIndex | None = None, names: Sequence[str] = ()) -> None:
         self.index = FeatureIndex() if index is None else index

@@ -17,7 +17,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.errors import CorpusError, PlanError
+from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import Evidence, pointers
 from tagweave.features.columns import LIST_COLUMNS, FormColumns, value_numbers
 from tagweave.features.encoded import Encoded
@@ -61,6 +61,7 @@ class Encoder(ABC):
 
     of_documents: bool = False  # whether features look at the whole document, so that it has to be in one batch
     lookups: Lookups = NOTHING  # what features look up
+    can_grow: ClassVar[bool] = False  # whether `growing` adds features
     subwords: Subwords | None = None  # the pieces that a network reads beside features
     parts: Mapping[str, Any] = MappingProxyType({})  # the chain models inside it, by their names in files
     segmenter: Any = None  # the chain model of characters that cuts text into the words that are labelled
@@ -94,7 +95,7 @@ class Encoder(ABC):
 
         `counts`: int64[F], how often each feature occurred already.
         """
-        raise PlanError(f"found an encoder of the kind {self.kind}, expected one of templates, to add features to")
+        raise NotImplementedError(self.kind)
 
     def to_json(self) -> dict[str, Any]:
         """Return the description in a model file."""
@@ -230,6 +231,7 @@ class TemplateEncoder(Encoder):
 
     kind = "templates"
     schema = TemplateDescription
+    can_grow = True
 
     def __init__(
         self,

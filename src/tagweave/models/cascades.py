@@ -159,6 +159,7 @@ class EncoderWithGuide(CascadeEncoder):
     """Templates over tokens, and over columns that come from the labels of another model, the guide."""
 
     schema = GuidedDescription
+    can_grow = True
 
     def __init__(self, encoder: Encoder, guide: ChainModel) -> None:
         super().__init__(encoder, {"guide": guide})

@@ -101,6 +101,10 @@ def check_can_go_on(model: Any) -> None:
         raise PlanError(f"found a model of the guidelines {names} to go on from, expected one of one guideline")
     if model.encoder.subwords is not None:
         raise PlanError("found a model with a network to go on from, expected one of features")
+    if not model.encoder.can_grow:
+        raise PlanError(
+            "found a model that cuts text into pieces first to go on from, expected one without another model"
+        )
 
 
 def _first_labels(
