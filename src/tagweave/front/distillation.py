@@ -25,7 +25,8 @@ from tagweave.front.label_model import LabelModel
 from tagweave.front.loading import load_model
 from tagweave.front.model import Model
 from tagweave.front.options import LabelOptions, check_names
-from tagweave.front.training import several, train
+from tagweave.front.training import train
+from tagweave.front.training_arguments import several
 from tagweave.options import taking
 from tagweave.streams import Tell, say
 from tagweave.streams.inputs import Input

@@ -262,9 +262,11 @@ class LabelModel(Model):
             options: others of `tw.train`, such as `covers`, `iterations`, or `sources`, text that the model learned
                 from before. Raises as it.
         """
-        from tagweave.front.training import train  # labelling needs no training
+        from tagweave.front.training_arguments import trained  # labelling needs no training
+        from tagweave.training.model_file import record
 
-        self.trained = train(corpus, dev=dev, start=self, threads=self.threads, **options).trained
+        training = trained(corpus, dev=dev, start=self, threads=self.threads, **options)
+        self.trained = replace(training.fitted.model, about=record(training))
         self._forget()
 
     def _forget(self) -> None:
