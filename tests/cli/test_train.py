@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from model_files import contents, corpora_of, write
 
+import tagweave as tw
 from benchmarks.fuzz_bases import save_network
 from tagweave.corpus.files import digest
 from tagweave.corpus.load import load
+from tagweave.learning.run import Silence
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.cascades.coupled import Coupling, prepare_coupled
 from tagweave.training.fit.chain_problem import estimated_bytes, peak_bytes
@@ -277,6 +279,8 @@ def test_training_goes_on_from_a_model(run, corpora, tmp_path):
     result = run("train", dev, "--from", first, "--replay", train, "-o", model)
     assert f"{train}: " in result.stderr and "sentences join, of text that is known already" in result.stderr
     told = about(model)
+    in_python = tw.train(str(dev), sources=str(train), start=first, callback=Silence())
+    assert np.array_equal(in_python.trained.weights, load_model(model).weights)
     assert [source["path"] for source in told["plan"]["target"]] == ["train.txt", "dev.txt"]
     assert told["updates"][0]["start"] == {"path": "first", "sha256": digest(str(first)), "size": None}
     assert "| first (" in run("card", model).stdout

@@ -71,7 +71,8 @@ def tree(line: str, step: int) -> str:
 
 
 def test_every_method_is_here() -> None:
-    assert {name.split()[0] for name in CASES} == set(METHODS)
+    of_their_own = {"overlap", "update"}  # test_overlap, test_train
+    assert {name.split()[0] for name in CASES} | of_their_own == set(METHODS)
 
 
 @pytest.mark.parametrize(("case", "of"), list(zip(CASES, cycle(("files", "corpora")), strict=False)))
