@@ -55,13 +55,13 @@ def inspection(
     task: str,
     gaps: Gaps | None = None,
     covered_numbers: Container[int] = (),
-    known: Collection[str] = (),
+    start_labels: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield warnings and notes about the corpora of a job.
 
     Args:
         covered_numbers: the numbers of the training corpora of which the plan says which labels they cover.
-        known: labels of the model that training goes on from.
+        start_labels: those of the model that training goes on from.
     """
     files = [*data.files, *([dev] if dev else [])]
     for file in files:
@@ -70,7 +70,7 @@ def inspection(
     if dev:
         yield from _repeated(data, dev)
         if task != SEGMENT:
-            yield from unknown_labels(data, dev, task, known)
+            yield from unknown_labels(data, dev, task, start_labels)
             yield from _missing_labels(data, dev, task)
     if task == SPANS:
         if len(data.corpora) > 1:
@@ -211,18 +211,18 @@ def _repeated(data: TrainingData, dev: LoadedSource) -> Iterator[str]:
 
 
 def unknown_labels(
-    data: TrainingData, dev: LoadedSource, task: str = "tag", known: Collection[str] = ()
+    data: TrainingData, dev: LoadedSource, task: str = "tag", start_labels: Collection[str] = ()
 ) -> Iterator[str]:
     """Yield a line if many positions of development data have labels that no corpus of their guideline has.
 
-    Labels that are `known` anyway do not count.
+    `start_labels` are known anyway.
 
     A model of spans has `O` and every letter for each type of its corpora, whether they occur or not.
     """
     training_labels = _labels_of(_of_guideline(data, dev), task)
     if not training_labels:  # training itself refuses a corpus without labels
         return
-    unknown, share = unfamiliar_labels(_counts(dev.corpus, task), {*training_labels, *known})
+    unknown, share = unfamiliar_labels(_counts(dev.corpus, task), {*training_labels, *start_labels})
     if share >= _MANY:
         lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
         yield f"warning: {dev.corpus.path}: {lacking}: {unknown}"

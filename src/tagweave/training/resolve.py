@@ -60,8 +60,8 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
     files = [loaded(source, opened_source, resolved.task) for source, opened_source in pairs]
     if start is not None:
         files = [under_guideline_of(start, file) for file in files]
-        known = range(len(plan.target), len(plan.corpora))
-        files = [covering_what_is_known(start, file) if at in known else file for at, file in enumerate(files)]
+        replayed = range(len(plan.target), len(plan.corpora))
+        files = [covering_what_is_known(start, file) if at in replayed else file for at, file in enumerate(files)]
     dev_file = files.pop() if plan.dev else None
     count = len(plan.target)
     targets = [file.corpus for file in files[:count]]

@@ -43,8 +43,8 @@ def going_on(plan: Plan, model: Any) -> Plan:
         raise PlanError("found a model that does not tell its plan to go on from, expected one of `tagweave train`")
     before = read_plan(about["plan"])
     plain = Plan()
-    others = (field.name for field in fields(Plan) if field.name not in _OF_UPDATES)
-    chosen = [name for name in others if getattr(plan, name) != getattr(plain, name)]
+    determined = (field.name for field in fields(Plan) if field.name not in _OF_UPDATES)
+    chosen = [name for name in determined if getattr(plan, name) != getattr(plain, name)]
     if chosen:
         raise PlanError(f"found `{chosen[0]}` with `start`, expected it without: the model determines it")
     if plan.task not in (None, before.task):

@@ -116,11 +116,11 @@ def _first_labels(
     columns: list[list[tuple[str, ...]]] = [[()] * len(corpus) for corpus in corpora]
     for fold in members(corpora, _FOLDS, seed, whole_documents=True):
         held_out = set(fold)
-        others = [
+        training_corpora = [
             corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in held_out)
             for c, corpus in enumerate(corpora)
         ]
-        model = updated(first, [corpus for corpus in others if len(corpus)], recipe, None, run.aside(), seed)
+        model = updated(first, [corpus for corpus in training_corpora if len(corpus)], recipe, None, run.aside(), seed)
         sentences = [replace(corpora[c].sentences[s], layers={}, rejected={}) for c, s in fold]
         for (c, s), labels in zip(fold, labelled(model.finished_model(), sentences, recipe.threads), strict=True):
             columns[c][s] = labels
@@ -179,24 +179,24 @@ def with_beliefs(
                 for candidates, row, likely_here in zip(sentence.layers[guideline], table, likely, strict=True)
             ],
         )
-    whole = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in sentences)
-    return replace(coded, sentences=tuple(whole), covered=None)
+    uncovered = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in sentences)
+    return replace(coded, sentences=tuple(uncovered), covered=None)
 
 
 class _Beliefs:
     """What annotation tells a model whose labels are among others, and what the model tells of a position."""
 
-    def __init__(self, known: Sequence[str], names: Sequence[str], in_numbers: bool) -> None:
-        self.known, self.names, self.in_numbers = known, names, in_numbers
-        self._numbers = {name: number for number, name in enumerate(known)}
-        self._single = [(name,) for name in known]
+    def __init__(self, labels: Sequence[str], names: Sequence[str], in_numbers: bool) -> None:
+        self.labels, self.names, self.in_numbers = labels, names, in_numbers
+        self._numbers = {name: number for number, name in enumerate(labels)}
+        self._single = [(name,) for name in labels]
 
     def evidence(self, candidates: Candidates, covered: Sequence[str] | None) -> Candidates:
         """Return what annotation says in labels that the model knows: others are `O` to it, if it has an `O`."""
         if candidates is None:
             return None
         if is_silent(candidates, covered):
-            return tuple(name for name in self.known if name not in (covered or ()))
+            return tuple(name for name in self.labels if name not in (covered or ()))
         kept = dict.fromkeys(name for name in candidates if name in self._numbers or is_wildcard(name))
         if len(kept) < len(candidates) and OUTSIDE in self._numbers:
             kept[OUTSIDE] = None
@@ -207,13 +207,14 @@ class _Beliefs:
         new = self._new(None if covered is None else tuple(covered))
         chosen = np.flatnonzero(likely if not new else row >= _LIKELY).tolist() or [int(row.argmax())]
         if new:
-            labels = [self.known[number] for number in chosen]
-            return (*labels, *new) if OUTSIDE in labels or OUTSIDE not in self._numbers else tuple(labels)
+            candidates = [self.labels[number] for number in chosen]
+            joins = OUTSIDE in candidates or OUTSIDE not in self._numbers
+            return (*candidates, *new) if joins else tuple(candidates)
         if len(chosen) == 1:
             return self._single[chosen[0]]
         if not self.in_numbers:
-            return tuple(self.known[number] for number in chosen)
-        return Soft([self.known[number] for number in chosen], row[chosen].tolist())
+            return tuple(self.labels[number] for number in chosen)
+        return Soft([self.labels[number] for number in chosen], row[chosen].tolist())
 
     @cache  # noqa: B019 - it lives as long as a corpus is read
     def _new(self, covered: tuple[str, ...] | None) -> tuple[str, ...]:

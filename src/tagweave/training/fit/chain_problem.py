@@ -165,9 +165,9 @@ def prepare_coded(
         raise CorpusError(f"corpora of the guidelines {', '.join(guidelines)}", "one guideline for an ordinary fit")
     guideline = prepared[0].guideline
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
-    known = () if start is None else start.space.names
+    start_labels = () if start is None else start.space.names
     named = label_space(sentences, guideline, prepared[0].path).names
-    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names, *known})))
+    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names, *start_labels})))
     return prepare_in(space, prepared, recipe, (True,), encoder, start)
 
 
