@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tagweave as tw
+from benchmarks.fuzz_bases import save_network
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -157,6 +158,25 @@ def test_models_that_look_at_documents_go_on() -> None:
     model.update(text(1, 60, ("ORG",)), covers=["ORG"], callback=Silence())
     assert types_of(model, "Ada", "saw", "Acme", "in", "Rome") == ["B-PER", "O", "B-ORG", "O", "B-LOC"]
     assert model.chain.encoder.of_documents and "B-ORG" in str(model.chain.encoder.parts["guide"].space.names)
+
+
+def test_networks_go_on(tmp_path: Path) -> None:
+    save_network(tmp_path, [*PEOPLE, *PLACES, *FIRMS, *OUTSIDE])
+    first = first_model(encoder=str(tmp_path), iterations=3)
+    first.save(tmp_path / "first")
+    model = tw.load_model(tmp_path / "first")  # which needs the folder no more
+    for file in tmp_path.glob("*.json"):
+        file.unlink()
+    before = model.chain
+    recipe = replace(Recipe(Task("spans"), learner="adamw"), lookups=before.encoder.lookups)
+    begun = prepare_coded(prepare_corpora([text(1, 5, ("ORG",))], recipe), recipe, start=before).model
+    old_text = text(2, 5, ("PER",)).sentences
+    columns = [begun.space.names.index(name) for name in before.space.names]
+    scores, old_scores = (m.scoring.scores(m.encoder.encode(old_text), 0, 5).emission for m in (begun, before))
+    assert np.allclose(scores[:, columns], old_scores, atol=1e-5)
+    model.update(text(1, 60, ("ORG",)), covers=["ORG"], iterations=3, callback=Silence())
+    assert types_of(model, "Ada", "saw", "Acme", "in", "Rome") == ["B-PER", "O", "B-ORG", "O", "B-LOC"]
+    assert model.chain.parameters.has_network and not np.array_equal(model.chain.weights[-1000:], before.weights[-1000:])
 
 
 def test_tags_and_words_go_on() -> None:

@@ -34,7 +34,6 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission, in_powers_of_two
 from tagweave.training.fit.chain_problem import (
     ChainProblem,
-    going_on,
     lay_out,
     layout_of,
     scheme_of,
@@ -263,10 +262,9 @@ def _prepare(
         parameters = _with_those_of(start.linear, parameters)
     if (scales := _scales(encoder, encoded, limit)) is not None:
         encoded = replace(encoded, type_values=encoded.type_values * scales[encoded.type_features])
-    problem = lay_out(parameters, encoder, encoded, sets, recipe)
+    problem = lay_out(parameters, encoder, encoded, sets, recipe, start=start)
     if start is None:
         return problem, scales
-    problem = going_on(problem, start)
     inverse = None if scales is None else 1 / scales
     return replace(
         problem, model=replace(problem.model, weights=_unscaled(problem.model, problem.model.weights, inverse))

@@ -24,7 +24,7 @@ from tagweave.features.feature_names import FeatureNames, NamedFeature
 from tagweave.labels.space import View
 from tagweave.labels.spans import SpanRules
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters, Layout
+from tagweave.models.linear_scorer import Layout
 from tagweave.models.scorer import Floats
 
 Labels = NDArray[np.int32]
@@ -35,8 +35,7 @@ class Contrast:
 
     def __init__(self, model: ChainModel, names: FeatureNames) -> None:
         self.model, self.names, self.encoded = model, names, names.encoded
-        parameters: Any = model.parameters
-        self._linear: ChainParameters = parameters.linear if parameters.has_network else model.linear
+        self._linear = model.features
         self._vector = model.weights[: self._linear.size]
 
     @cached_property

@@ -218,6 +218,13 @@ class ChainModel:
         return self.scoring if temperature == 1 else CalibratedScoring(self.scoring, temperature)
 
     @property
+    def features(self) -> ChainParameters:
+        """The parameters of features, alone or beside a network."""
+        parameters: Any = self.parameters
+        linear: ChainParameters = parameters.linear if parameters.has_network else self.linear
+        return linear
+
+    @property
     def linear(self) -> ChainParameters:
         if not isinstance(self.parameters, ChainParameters):
             raise ValueError(f"found a model with {self.parameters.kind} scores, expected linear ones")

@@ -128,6 +128,23 @@ class NetworkParameters(ScorerParameters):
             view.copy_(parameter.detach())
         return weights
 
+    def carried(self, weights: Floats, into: NetworkParameters, features: NDArray[np.int64]) -> Floats:
+        """Return weights among those of other parameters of the same network (`ChainParameters.carried`)."""
+        vector = np.zeros(into.size, weights.dtype)
+        linear = self.linear.size
+        vector[: into.linear.size] = self.linear.carried(weights[:linear], into.linear, features)
+        old = self._unbound.views(np.ascontiguousarray(weights[linear:]))
+        new = into._unbound.views(vector[into.linear.size :])
+        views = zip(self.linear.weighted, into.linear.weighted, strict=True)
+        of_labels = [[view.number[name] for name in before.names] for (before, _), (view, _) in views]
+        rows = [columns for columns in of_labels for _ in ("V", "bias")]
+        for number, (target, values) in enumerate(zip(new, old, strict=True)):
+            if number < len(rows):
+                target[rows[number]] = values
+            else:
+                target.copy_(values)
+        return vector
+
     def scoring(self, weights: Floats) -> NetworkScoring:
         return NetworkScoring(self, weights)
 

@@ -52,7 +52,8 @@ def going_on(plan: Plan, model: Any) -> Plan:
     if plan.method not in (None, UPDATE):
         raise PlanError(f"found `method={plan.method}` with `start`, expected it without")
     of_update = {name: getattr(plan, name) for name in _OF_UPDATES}
-    changed = {"task": before.task, "method": UPDATE, "learner": plain.learner, "ratio_corpus": None}
+    learner = before.learner if before.folder else plain.learner
+    changed = {"task": before.task, "method": UPDATE, "learner": learner, "ratio_corpus": None}
     return replace(before, **{**of_update, **changed, "average_seeds": plan.average_seeds or 1})
 
 

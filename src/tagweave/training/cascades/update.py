@@ -47,7 +47,7 @@ def updated(
     run: Run = SILENT,
     seed: int = 0,
 ) -> Fitted:
-    """Fit a model that goes on from another one, a linear one of the same guideline, on new corpora.
+    """Fit a model that goes on from another one of the same guideline on new corpora.
 
     Args:
         corpora: of the guideline of the model.
@@ -56,11 +56,12 @@ def updated(
         seed: of the folds, for models whose features look at documents.
 
     Raises:
-        PlanError: a model of several guidelines, or one that is not linear.
+        PlanError: a model of several guidelines, or one that cuts text first.
         CorpusError: annotation that no labels of the model satisfy.
     """
     check_can_go_on(model)
-    recipe = replace(recipe, settings={"rate": RATE, **recipe.settings})
+    if not model.parameters.has_network:
+        recipe = replace(recipe, settings={"rate": RATE, **recipe.settings})
     coded = prepare_corpora(corpora, recipe)
     named = [sentence.layers.get(corpus.guideline, ()) for corpus in coded for sentence in corpus]
     names = recipe.task.labels(sorted({*collect_names(named), *model.space.names}))
@@ -99,8 +100,6 @@ def check_can_go_on(model: Any) -> None:
     if len(model.space.views) > 1:
         names = ", ".join(view.guideline for view in model.space.sides)
         raise PlanError(f"found a model of the guidelines {names} to go on from, expected one of one guideline")
-    if model.encoder.subwords is not None:
-        raise PlanError("found a model with a network to go on from, expected one of features")
     if not model.encoder.can_grow:
         raise PlanError(
             "found a model that cuts text into pieces first to go on from, expected one without another model"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import count as count_from
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +157,7 @@ def prepare_coded(
 ) -> ChainProblem:
     """As `prepare`, of corpora that `prepare_corpora` has made.
 
-    `start` is a linear model to go on from: its features and labels come first, and its weights are those that training
+    `start` is a model to go on from: its features and labels come first, and its weights are those that training
     starts from.
     """
     guidelines = dict.fromkeys(corpus.guideline for corpus in prepared)
@@ -200,7 +200,7 @@ def prepare_in(
     scheme = scheme_of(recipe, space, corpora[0].path)
     sets = LabelSets(space, recipe.soft_labels)
     if start is not None:
-        encoder = start.encoder.growing(np.maximum(start.linear.counts, recipe.minimum_count))
+        encoder = start.encoder.growing(np.maximum(start.features.counts, recipe.minimum_count))
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     counts = encoder.freeze(encoded, recipe.minimum_count)
@@ -210,19 +210,18 @@ def prepare_in(
     check_evidence(sentences, encoded, sets, scheme, recipe)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     if start is not None:
-        dense = [layout.is_dense for _, layout in start.linear.weighted]
+        dense = [layout.is_dense for _, layout in start.features.weighted]
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
         for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
     )
     if start is not None:
-        layouts = tuple(map(partial(with_pairs_of, start.linear), count_from(), space.views, layouts))
+        layouts = tuple(map(partial(with_pairs_of, start.features), count_from(), space.views, layouts))
     parameters = ChainParameters(
         space, layouts, scheme, recipe.transitions, recipe.edges, occurrences=in_powers_of_two(counts)
     )
     corpus_numbers = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
-    laid_out = lay_out(parameters, encoder, encoded, sets, recipe, corpus_numbers)
-    return laid_out if start is None else going_on(laid_out, start)
+    return lay_out(parameters, encoder, encoded, sets, recipe, corpus_numbers, start)
 
 
 def with_pairs_of(before: ChainParameters, number: int, view: View, layout: Layout | None) -> Layout | None:
@@ -234,22 +233,20 @@ def with_pairs_of(before: ChainParameters, number: int, view: View, layout: Layo
     return Layout.of_codes(np.union1d(*codes), len(layout.ptr) - 1)
 
 
-def going_on(problem: ChainProblem, start: ChainModel) -> ChainProblem:
-    """Return the problem with the weights of an earlier model, whose features are its first."""
-    parameters = problem.model.linear
-    before = start.linear
-    features = np.arange(len(before.counts))
-    weights = before.carried(start.weights, parameters, features)
-    counts = before.counts.astype(problem.model.weights.dtype)
+def occurrences_before(model: ChainModel, start: ChainModel) -> Floats:
+    """Return how often the feature of each weight occurred in the text of an earlier model, whose features are first.
+
+    Transitions are as frequent as the most frequent feature. If each feature has a weight for every label, earlier text
+    concerns those of new labels, too.
+    """
+    parameters, before = model.features, start.features
+    counts = before.counts.astype(model.weights.dtype)
     of_transitions = float(counts.max(initial=0))
-    if parameters.weighted[0][1].is_dense:  # each feature has a weight for new labels, which earlier text concerns, too
-        of_features = np.zeros(len(problem.model.encoder.windows), counts.dtype)
-        of_features[: len(counts)] = counts
-        occurrences = parameters.spread(of_features, of_transitions)
-    else:
-        occurrences = before.carried(before.spread(counts, of_transitions), parameters, features)
-    model = replace(problem.model, weights=weights.astype(problem.model.weights.dtype))
-    return replace(problem, model=model, occurrences=occurrences)
+    if not parameters.weighted[0][1].is_dense:
+        return before.carried(before.spread(counts, of_transitions), parameters, np.arange(len(counts)))
+    of_features = np.zeros(len(model.encoder.windows), counts.dtype)
+    of_features[: len(counts)] = counts
+    return parameters.spread(of_features, of_transitions)
 
 
 def layout_of(encoder: Encoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
@@ -266,21 +263,35 @@ def lay_out(
     sets: LabelSets,
     recipe: Recipe,
     of_corpus: NDArray[np.int32] | None = None,
+    start: ChainModel | None = None,
 ) -> ChainProblem:
-    """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence."""
+    """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence.
+
+    `start`: as in `prepare_coded`; its features come first.
+    """
     if encoder.subwords is not None:
         assert isinstance(parameters, ChainParameters)  # noqa: S101 - a network is beside features
-        parameters = NetworkParameters(parameters, encoder.subwords, recipe.pooling, recipe.device)
-    model = empty_model(parameters, encoder, recipe)
+        if start is not None and isinstance(start.parameters, NetworkParameters):
+            parameters = replace(start.parameters, linear=parameters, device=recipe.device)
+        else:
+            parameters = NetworkParameters(parameters, encoder.subwords, recipe.pooling, recipe.device)
+    model = empty_model(parameters, encoder, recipe, start)
     share = None if recipe.ratio is None else recipe.ratio.penalty(parameters.space.names)
     objective = ChainObjective(parameters, encoded, recipe.threads, recipe.dtype, of_corpus, recipe.sample, share)
-    return ChainProblem(model, objective, sets)
+    return ChainProblem(model, objective, sets, None if start is None else occurrences_before(model, start))
 
 
-def empty_model(parameters: ScorerParameters, encoder: Encoder, recipe: Recipe) -> ChainModel:
-    """Return the model with the weights that training starts from."""
+def empty_model(
+    parameters: ScorerParameters, encoder: Encoder, recipe: Recipe, start: ChainModel | None = None
+) -> ChainModel:
+    """Return the model with the weights that training starts from: those of `start`, whose features come first."""
     task = recipe.task
-    return ChainModel(parameters, encoder, parameters.initial(recipe.dtype), task.name, task.coding)
+    if start is None:
+        weights = parameters.initial(recipe.dtype)
+    else:
+        before: Any = start.parameters
+        weights = before.carried(start.weights, parameters, np.arange(len(start.features.counts)))
+    return ChainModel(parameters, encoder, weights.astype(recipe.dtype), task.name, task.coding)
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
