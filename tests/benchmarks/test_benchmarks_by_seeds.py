@@ -32,9 +32,7 @@ def text(first: int, wrong: bool = False) -> str:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("answers", ["some checked"]),
         ("check", ["llm"]),
-        ("covers", ["CoNLL-2003, English"]),
         ("race", ["CrossNER science, CoNLL-2003: entities"]),
     ],
 )
@@ -49,8 +47,6 @@ def test_a_benchmark_makes_its_page(
         write(tmp_path / "en/noisebench" / f"{file}.txt", text(first % 3, "noise" in file))
     monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path))
     module = import_module(f"benchmarks.{name}")
-    if name == "answers":
-        monkeypatch.setitem(module.SETTINGS, "some checked", 6)
     module.main([*words, "--seeds", "1"])
     page = capsys.readouterr().out
     assert page.startswith("# ") and "| --- |" in page.replace("|---", "| --- ") and "nan" not in page

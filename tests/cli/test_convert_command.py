@@ -240,7 +240,10 @@ def test_one_guideline_of_a_model_of_two(run, coupled, corpora):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("{m} {c}/dev.seg", "found several --to and the format tagged, expected columns or conllu or csv"),
+        (
+            "{m} {c}/dev.seg --output-format tagged",
+            "found several --to and the format tagged, expected columns or conllu or csv",
+        ),
         ("{m} {c}/dev.seg --best 2", "found --probabilities or --best with several --to, expected one"),
         ("{m} {c}/dev.seg --to ud", "found --to ud, expected one of ctb, pd, ctb&pd, the guidelines of {m}"),
     ],

@@ -21,7 +21,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.scorer import temperature_in
 from tagweave.models.storage import load_model
 
-KINDS = [kind for kind in MODELS if "parser" not in kind and kind != "attributes"]
+KINDS = [kind for kind in MODELS if "parser" not in kind and kind not in ("attributes", "layers")]
 _LONGEST = 4
 _TOLERANCE = 2e-5
 

@@ -214,6 +214,7 @@ def test_train_keeps_its_role_where_models_of_parts_are_worse(monkeypatch: pytes
         run=SimpleNamespace(tell=told.append),
         plan=SimpleNamespace(dev=Source("dev.col"), target=[Source("train.col")], folder=""),
         data=SimpleNamespace(target="tag", corpora=[train]),
+        index=None,
     )
     fitted: Any = SimpleNamespace(model=model, first=model, outcome=SimpleNamespace(score=0.5))
     assert roles.taught_by_dev(given, fitted) is None

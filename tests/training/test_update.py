@@ -176,7 +176,9 @@ def test_networks_go_on(tmp_path: Path) -> None:
     assert np.allclose(scores[:, columns], old_scores, atol=1e-5)
     model.update(text(1, 60, ("ORG",)), covers=["ORG"], iterations=3, callback=Silence())
     assert types_of(model, "Ada", "saw", "Acme", "in", "Rome") == ["B-PER", "O", "B-ORG", "O", "B-LOC"]
-    assert model.chain.parameters.has_network and not np.array_equal(model.chain.weights[-1000:], before.weights[-1000:])
+    assert model.chain.parameters.has_network and not np.array_equal(
+        model.chain.weights[-1000:], before.weights[-1000:]
+    )
 
 
 def test_tags_and_words_go_on() -> None:

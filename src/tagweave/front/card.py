@@ -210,12 +210,12 @@ def _levels(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is promised with `--precision` and `--recall`, and what it costs."""
     of, units = facts["of"], facts["units"]
     yield (
-        f"With `tag --precision LEVEL`, the share that is wrong of the {of} that are said is expected to be at most 1 -"
-        f" LEVEL in text that is exchangeable with the {facts['count']:,} {units} of development data. The confidence"
-        " is so high (0.990 for 0.95) that in as much new text at least LEVEL are right with a probability of about"
-        " LEVEL. Types of spans are promised one by one, those that are too rare for that together. `--recall LEVEL`"
-        " promises the same for the share of all that is right that is among what is said. Not counted is that the"
-        " iteration was chosen on the same data."
+        f"With `tagweave tag --precision LEVEL`, the share that is wrong of the {of} that are said is expected to be at"
+        f" most 1 - LEVEL in text that is exchangeable with the {facts['count']:,} {units} of development data. The"
+        " confidence is so high (0.990 for 0.95) that in as much new text at least LEVEL are right with a probability"
+        " of about LEVEL. Types of spans are promised one by one, those that are too rare for that together."
+        " `tagweave tag --recall LEVEL` promises the same for the share of all that is right that is among what is"
+        " said. Not counted is that the iteration was chosen on the same data."
     )
     yield ""
     yield f"| | level | {of} said | not promised |"

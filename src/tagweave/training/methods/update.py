@@ -51,7 +51,7 @@ def _sample(job: Job, corpus: Corpus, tokens: int) -> Corpus:
 METHODS = (
     Method(
         "update",
-        "goes on from a model (--from), on new corpora of its guideline",
+        "goes on from a model (`start`), on new corpora of its guideline",
         (CHAIN,),
         Options,
         _fit,
