@@ -305,8 +305,8 @@ def page(numbers: dict[str, dict[str, list[Row]]], command: str, seeds: int) -> 
         f"    {command}",
         "",
         "F of spans or words, or accuracy of tags, on test, in percent, and seconds of a processor: the mean of",
-        f"{seeds} seeds, of spaCy and L-BFGS one. A model goes on by `tagweave train --from`, or `model.update`, with text that it has not",
-        "seen, and without the text that it has. All is by default.",
+        f"{seeds} seeds, of spaCy and L-BFGS one. A model goes on by `tagweave train --from`, or `model.update`, with",
+        "text that it has not seen, and without the text that it has. All is by default.",
         "",
     ]
     for name, by_way in numbers.items():
