@@ -84,11 +84,11 @@ def test_frequent_features_move_less() -> None:
     recipe = Recipe(Task("spans"))
     new = text(1, 20, ("ORG",))
     problem = prepare_coded(prepare_corpora([new], recipe), recipe, start=model)
-    assert problem.occurrences is not None
+    assert problem.before is not None
     state = problem.trainer(recipe).start(problem.objective, problem.model.weights)
     plain = recipe.trainer().start(problem.objective, problem.model.weights)
     added = state.arrays["squares"] - plain.arrays["squares"]
-    assert np.allclose(added, 0.03 * problem.occurrences, rtol=1e-3)
+    assert np.allclose(added, 0.1 * problem.before.occurrences, rtol=1e-3)
     features = len(model.linear.counts)
     (_, layout), *_ = problem.model.linear.weighted
     assert not added[layout.ptr[features] : layout.size].any() and (added[: layout.ptr[features]] > 0).all()
@@ -245,3 +245,14 @@ def test_minutes_leave_out_what_there_is_no_time_for(capsys: pytest.CaptureFixtu
     model = tw.train(text(0, 300, ("PER", "LOC")), dev=text(1, 60, ("PER", "LOC", "ORG")), task="spans", minutes=0.001)
     assert "time is over after iteration 1" in capsys.readouterr().err
     assert types_of(model, "Ada") in (["B-PER"], ["O"])
+
+
+def test_weights_of_the_same_labels_are_merged_with_those_of_before() -> None:
+    model, recipe = first_model().chain, Recipe(Task("spans"))
+    problem = prepare_coded(prepare_corpora([text(1, 20, ("PER", "LOC"))], recipe), recipe, start=model)
+    assert problem.before is not None and (problem.before.share <= 0.5).all()
+    begun = problem.model.weights
+    moved = problem.before.merged(begun + 1) - begun
+    assert np.allclose(moved, 1 - problem.before.share, atol=1e-5) and moved.min() < 0.8
+    new = prepare_coded(prepare_corpora([text(1, 20, ("ORG",))], recipe), recipe, start=model)
+    assert new.before is not None and not new.before.share.any()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,13 @@ def updated(
         ]
         second = updated(first, corpora, recipe, None, run.aside(), seed).finished_model()
         start = replace(model, encoder=DocumentEncoder(model.encoder.encoder, second))
-    return fit_problem(prepare_coded(believed, recipe, names, start=start), recipe, dev, run)
+    telling = [corpus.with_sentences(filter(partial(_tells, corpus.guideline), corpus)) for corpus in believed]
+    return fit_problem(prepare_coded(telling, recipe, names, start=start), recipe, dev, run)
+
+
+def _tells(guideline: str, sentence: Sentence) -> bool:
+    """Return whether a sentence is annotated: otherwise not even its features count."""
+    return any(sentence.layers.get(guideline, ())) or bool(sentence.rejected.get(guideline))
 
 
 def check_can_go_on(model: Any) -> None:
