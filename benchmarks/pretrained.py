@@ -74,33 +74,29 @@ def speed(model: Any, test: Corpus) -> float:
     return sum(map(len, tagged)) / (time.process_time() - begin)
 
 
-def of_corpus(folder: str, train: str = "train.txt", network: bool = False, **options: Any) -> Callable[[int], Rows]:
-    """Return a setting of one corpus: features, documents, vectors, and perhaps a network with one seed.
-
-    Beside vectors, features and documents have one seed, too.
-    """
+def of_corpus(folder: str, train: str = "train.txt", networks: int = 0, **options: Any) -> Callable[[int], Rows]:
+    """Return a setting of one corpus: features, documents, vectors, and a network with so many seeds."""
 
     def rows(seed: int) -> Rows:
         corpus, dev, test = read(*(f"{folder}/{file}" for file in (train, "dev.txt", "test.txt")))
         usual: dict[str, Any] = {"task": "spans", "dev": dev, "seed": seed, **options}
         has_vectors = folder.startswith("en/") and bool(OF_VECTORS)
-        if seed == 0 or not has_vectors:
-            yield "features", row(test, tw.train, corpus, **{**usual, "documents": False})[1]
-            yield "documents", row(test, tw.train, corpus, **usual)[1]
+        yield "features", row(test, tw.train, corpus, **{**usual, "documents": False})[1]
+        yield "documents", row(test, tw.train, corpus, **usual)[1]
         if has_vectors:
             yield "documents, vectors", row(test, tw.train, corpus, **usual, **OF_VECTORS)[1]
-        if network and seed == 0 and NETWORK.exists():
+        if seed < networks and NETWORK.exists():
             yield "network", row(test, tw.train, corpus, **usual, **OF_NETWORK)[1]
 
     return rows
 
 
 def of_domain(name: str) -> Callable[[int], Rows]:
-    """Return a setting of a small corpus of CrossNER: with CoNLL-2003 as a source, too, for one seed."""
+    """Return a setting of a small corpus of CrossNER: with CoNLL-2003 as a source, too."""
 
     def rows(seed: int) -> Rows:
-        yield from of_corpus(f"en/crossner/{name}", network=True)(seed)
-        if seed == 0 and OF_VECTORS:
+        yield from of_corpus(f"en/crossner/{name}", networks=3)(seed)
+        if OF_VECTORS:
             corpus, dev, test, source = read(
                 *(f"en/crossner/{name}/{file}.txt" for file in ("train", "dev", "test")), "en/conll2003/train.txt"
             )
@@ -160,7 +156,7 @@ def of_teacher(seed: int) -> Rows:
 
 
 def of_students(seed: int) -> Rows:
-    """A thousand sentences of CoNLL-2003, and the others as raw text; of the network, one seed."""
+    """A thousand sentences of CoNLL-2003, and the others as raw text."""
     train, dev, test = read(*(f"en/conll2003/{name}.txt" for name in ("train", "dev", "test")))
     few = train.with_sentences(train.sentences[:FEW])
     usual: dict[str, Any] = {"task": "spans", "dev": dev, "seed": seed}
@@ -173,7 +169,7 @@ def of_students(seed: int) -> Rows:
     if OF_VECTORS:
         yield "vectors", timed(*row(test, tw.train, few, **usual, **OF_VECTORS, documents=False))
         yield "documents, vectors", timed(*row(test, tw.train, few, **usual, **OF_VECTORS))
-    if seed or not NETWORK.exists():
+    if not NETWORK.exists():
         return
     yield "network alone", timed(*row(test, tw.train, few, **usual, encoder=f"alone:{NETWORK}"))
     teacher, numbers = row(test, tw.train, few, **usual, **OF_NETWORK)
@@ -217,7 +213,7 @@ def of_dictionary(seed: int) -> Rows:
 
 
 def of_lac(seed: int) -> Rows:
-    """ZX: tags of Chinese words with those of LAC as a column, and People's Daily as a source, with one seed."""
+    """ZX: tags of Chinese words with those of LAC as a column, and People's Daily as a source."""
     plain = read(*(f"zh/zx/{name}.txt" for name in ("train", "dev", "test")))
     usual: dict[str, Any] = {"task": "tag", "seed": seed}
     yield "features", row(plain[2], tw.train, plain[0], dev=plain[1], **usual)[1]
@@ -235,9 +231,8 @@ def of_lac(seed: int) -> Rows:
     own = [text.replace("lac[", "user:lac[") for text in OF_LAC]
     usual |= {"templates": [*PRESETS[USUAL["tag"]].texts, *own], "dev": dev}
     yield "LAC", row(test, tw.train, train, **usual)[1]
-    if seed == 0:
-        source = with_column(renamed(read("zh/pd199801/train.txt")[0], "pd"))
-        yield "LAC, People's Daily as a source", row(test, tw.train, train, source, method="coupled", **usual)[1]
+    source = with_column(renamed(read("zh/pd199801/train.txt")[0], "pd"))
+    yield "LAC, People's Daily as a source", row(test, tw.train, train, source, method="coupled", **usual)[1]
 
 
 SETTINGS: dict[str, Callable[[int], Rows]] = {
@@ -247,7 +242,7 @@ SETTINGS: dict[str, Callable[[int], Rows]] = {
     "CoNLL-2003, a thousand sentences": of_students,
     "CoNLL-2003, a hundred sentences and spaCy": of_teacher,
     "CoNLL-2002, Spanish": of_corpus("es/conll2002"),
-    "WNUT-17": of_corpus("en/wnut17", network=True),
+    "WNUT-17": of_corpus("en/wnut17", networks=1),
     "Wikigold, marked by a knowledge base": of_corpus("en/wikigold", "distant.txt"),
     "NoiseBench, a noise alone": of_noises,
     "NoiseBench, four noises aggregated": of_sources,
