@@ -7,7 +7,6 @@ corrected; spaCy's `nlp.update` does the second of these, too, if spaCy is insta
 from __future__ import annotations
 
 import random
-import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
@@ -21,7 +20,7 @@ import numpy as np
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.processes import by_seeds
+from benchmarks.processes import Row, by_seeds, rows_by_way
 from benchmarks.scores import score
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.spans import OUTSIDE
@@ -36,7 +35,6 @@ TYPES = {"chemicals": "Chemical", "diseases": "Disease", "ncbi": "Disease"}
 PARTS = 10
 CORRECTIONS = 200
 ROUNDS = 10  # of spaCy over a corpus
-Row = dict[str, float]
 Rows = Iterator[tuple[str, Row]]
 
 
@@ -286,13 +284,8 @@ SETTINGS: dict[str, Callable[[int], Rows]] = {
 
 def measured(name: str, seeds: int) -> dict[str, list[Row]]:
     """Return the rows of each way of a setting."""
-    numbers: dict[str, list[Row]] = {}
     compile_kernels()
-    for seed in range(seeds):
-        for way, values in SETTINGS[name](seed):
-            numbers.setdefault(way, []).append(values)
-            print(name, seed, way, values, file=sys.stderr, flush=True)
-    return numbers
+    return rows_by_way(SETTINGS, name, seeds)
 
 
 def page(numbers: dict[str, dict[str, list[Row]]], command: str, seeds: int) -> list[str]:

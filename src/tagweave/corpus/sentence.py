@@ -147,6 +147,10 @@ class Sentence:
     def error(self, found: str, expected: str) -> CorpusError:
         return CorpusError(found, expected, *self.location)
 
+    def is_annotated(self, layer: str) -> bool:
+        """Return whether a layer says anything of the sentence: candidates of a position, or rejected spans."""
+        return any(self.layers.get(layer, ())) or bool(self.rejected.get(layer))
+
     def with_layer(self, name: str, layer: Iterable[Candidates]) -> Sentence:
         return replace(self, layers={**self.layers, name: tuple(layer)})
 

@@ -263,10 +263,9 @@ class LabelModel(Model):
                 from before. Raises as it.
         """
         from tagweave.front.training_arguments import trained  # labelling needs no training
-        from tagweave.training.model_file import record
+        from tagweave.training.model_file import recorded
 
-        training = trained(corpus, dev=dev, start=self, threads=self.threads, **options)
-        self.trained = replace(training.fitted.model, about=record(training))
+        self.trained = recorded(trained(corpus, dev=dev, start=self, threads=self.threads, **options))
         self._forget()
 
     def _forget(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import index
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
@@ -72,9 +71,9 @@ def _read(path: File, threads: int, shared: bool) -> Model:
 
 def of_training(training: Training) -> Model:
     """Return the model of a training, with its plan and scores in `about`."""
-    from tagweave.training.model_file import record  # models need no training
+    from tagweave.training.model_file import recorded  # models need no training
 
-    return _put_to_use(replace(training.fitted.model, about=record(training)), training.job.plan.threads)
+    return _put_to_use(recorded(training), training.job.plan.threads)
 
 
 def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:

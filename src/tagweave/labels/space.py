@@ -44,6 +44,10 @@ class View:
     def is_identity(self) -> bool:
         return bool(np.array_equal(self.projection, np.arange(len(self.names))))
 
+    def numbers_of(self, names: Iterable[str]) -> NDArray[np.int64]:
+        """Return the numbers of tags by their names, int64[names]. Raises KeyError for others."""
+        return np.array([self.number[name] for name in names], np.int64)
+
     def knows(self, candidate: str) -> bool:
         """Return whether a candidate stands for a tag."""
         if candidate in self.number or not is_wildcard(candidate):

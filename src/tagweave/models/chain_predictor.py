@@ -425,8 +425,7 @@ def _contradiction(sentence: Sentence) -> CorpusError:
 
 def _says_something(sentence: Sentence, layers: Iterable[str]) -> bool:
     """Return whether layers of a sentence exclude any label, or the sentence tells what it covers."""
-    is_restricted = any(any(sentence.layers.get(name, ())) or sentence.rejected.get(name) for name in layers)
-    return is_restricted or sentence.covered is not None
+    return any(map(sentence.is_annotated, layers)) or sentence.covered is not None
 
 
 def _in_iob2(sentence: Sentence, labels: Sequence[str]) -> tuple[str, ...]:

@@ -182,10 +182,7 @@ class LayeredPredictor:
     def _evidence(self, corpus: Corpus, number: int) -> Corpus | None:
         """Return what a corpus says of the layers of a chain; `None` if that is nothing."""
         types = self.model.types[number]
-        says_something = any(
-            any(sentence.layers.get(name, ())) or sentence.rejected.get(name) for name in types for sentence in corpus
-        )
-        if not says_something:
+        if not any(sentence.is_annotated(name) for name in types for sentence in corpus):
             return None
         for sentence in corpus if len(types) > 1 else ():
             refuse_overlap(sentence, [*types])

@@ -405,8 +405,7 @@ class ChainParameters(ScorerParameters):
         old, layout = self.weighted[number]
         of, cells = layout.pairs()
         positions, labels = np.divmod(cells, len(old.names))
-        columns = np.array([view.number[name] for name in old.names], np.int64)
-        return features[of], positions * len(view.names) + columns[labels]
+        return features[of], positions * len(view.names) + view.numbers_of(old.names)[labels]
 
     def carried(self, weights: Floats, into: ChainParameters, features: NDArray[np.int64]) -> Floats:
         """Return weights among those of other parameters, which have all of these: [into.size], 0 elsewhere.
@@ -419,7 +418,7 @@ class ChainParameters(ScorerParameters):
         for number, ((old, _), part) in enumerate(zip(self.weighted, self.split(weights), strict=True)):
             at = guidelines.index(old.guideline)
             view, layout = into.weighted[at]
-            columns = np.array([view.number[name] for name in old.names], np.int64)
+            columns = view.numbers_of(old.names)
             parts[at].emission[layout.places(*self.carried_pairs(number, view, features))] = part.emission
             parts[at].transition[np.ix_(columns, columns)] = part.transition
             parts[at].start[columns], parts[at].end[columns] = part.start, part.end

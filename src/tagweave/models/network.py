@@ -136,8 +136,7 @@ class NetworkParameters(ScorerParameters):
         old = self._unbound.views(np.ascontiguousarray(weights[linear:]))
         new = into._unbound.views(vector[into.linear.size :])
         views = zip(self.linear.weighted, into.linear.weighted, strict=True)
-        of_labels = [[view.number[name] for name in before.names] for (before, _), (view, _) in views]
-        rows = [columns for columns in of_labels for _ in ("V", "bias")]
+        rows = [view.numbers_of(before.names) for (before, _), (view, _) in views for _ in ("V", "bias")]
         for number, (target, values) in enumerate(zip(new, old, strict=True)):
             if number < len(rows):
                 target[rows[number]] = values

@@ -48,6 +48,12 @@ class Training:
     scores: Mapping[str, float]
     seconds: float
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a model tells of a training that was a step of its own."""
+        outcome = self.fitted.outcome
+        return {"method": self.job.method.name, "iterations": outcome.iterations, "dev_score": outcome.score}
+
 
 def _not_under_way(job: Job) -> Training:
     raise RuntimeError("found a job that is not under way, expected one that `training.train.train` carries out")

@@ -80,6 +80,11 @@ def _checkpoints(path: str | PathLike[str]) -> list[Path]:
     return [file for file in files if file == checkpoint or file.suffix in suffixes or file.suffix.startswith(numbered)]
 
 
+def recorded(training: Training) -> Any:
+    """Return the model of a training with the record of its making."""
+    return replace(training.fitted.model, about=record(training))
+
+
 def record(training: Training) -> dict[str, Any]:
     """Return how the model was made: recipe, plan and scores.
 
@@ -129,7 +134,7 @@ def save_training(training: Training, path: Path) -> None:
     fitted, job = training.fitted, training.job
     for note in fitted.notes:
         job.run.tell(note)
-    save_model(replace(fitted.model, about=record(training)), path)
+    save_model(recorded(training), path)
     name = "dev UAS" if job.recipe.structure == TREE else "dev"
     score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
     job.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")

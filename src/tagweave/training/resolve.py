@@ -29,7 +29,7 @@ from tagweave.training.guidelines import (
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job, Method
 from tagweave.training.methods import AUTO, METHODS, OVERLAP, SINGLE, check_known, serving, typed, with_option
-from tagweave.training.plan import FEATURES, LOOKUPS, Options, Plan, ResolvedPlan
+from tagweave.training.plan import FEATURES, Options, Plan, ResolvedPlan
 from tagweave.training.race import default_method
 from tagweave.training.updating import covering_what_is_known, going_on, under_guideline_of
 
@@ -55,7 +55,10 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
         raise PlanError(f"found `overlap` with the method {plan.method}, expected {OVERLAP}")
     plan = replace(plan, method=OVERLAP) if plan.overlap else plan
     resolved = checked(plan, plan.task or _task_of(first, run))
-    lookup_files = read_lookups(resolved) if start is None else LookupFiles(start.encoder.lookups)
+    if start is None:
+        lookup_files = read_lookups(resolved)
+    else:  # the model has what features look up
+        lookup_files = LookupFiles(start.encoder.lookups, plan.lexicons, plan.gazetteers, plan.clusters)
     pairs = zip(plan.named, chain([first], opened_sources), strict=True)
     files = [loaded(source, opened_source, resolved.task) for source, opened_source in pairs]
     if start is not None:
@@ -84,7 +87,9 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
         sources=tuple(read_sources[count:]),
         dev=dev.resolved if dev else None,
         ratio_corpus=corpus_of(getattr(options, "entity_ratio", None)),
-        **({} if start is not None else {name: getattr(lookup_files, name) for name in LOOKUPS}),
+        lexicons=lookup_files.lexicons,
+        gazetteers=lookup_files.gazetteers,
+        clusters=lookup_files.clusters,
     )
     _check_sample(resolved, method)
     if (vectors := lookup_files.lookups.vectors) is not None:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
@@ -89,13 +87,12 @@ def updated(
         ]
         second = updated(first, corpora, recipe, None, run.aside(), seed).finished_model()
         start = replace(model, encoder=DocumentEncoder(model.encoder.encoder, second))
-    telling = [corpus.with_sentences(filter(partial(_tells, corpus.guideline), corpus)) for corpus in believed]
-    return fit_problem(prepare_coded(telling, recipe, names, start=start), recipe, dev, run)
-
-
-def _tells(guideline: str, sentence: Sentence) -> bool:
-    """Return whether a sentence is annotated: otherwise not even its features count."""
-    return any(sentence.layers.get(guideline, ())) or bool(sentence.rejected.get(guideline))
+    # of a sentence that is not annotated not even the features count
+    annotated = [
+        corpus.with_sentences(sentence for sentence in corpus if sentence.is_annotated(corpus.guideline))
+        for corpus in believed
+    ]
+    return fit_problem(prepare_coded(annotated, recipe, names, start=start), recipe, dev, run)
 
 
 def check_can_go_on(model: Any) -> None:
@@ -174,14 +171,12 @@ def with_beliefs(
     for number, table in zip(asked, tables, strict=True):
         sentence = sentences[number]
         covered = coded.covered_in(sentence)
-        likely = table >= (_NEGLIGIBLE if in_numbers else _LIKELY)
+        new = {is_known: beliefs.new_labels(covered if is_known else None) for is_known in (True, False)}
         sentences[number] = sentence.with_layer(
             guideline,
             [
-                beliefs.candidates(row, likely_here, covered if candidates else None)
-                if is_silent(candidates, covered)
-                else candidates
-                for candidates, row, likely_here in zip(sentence.layers[guideline], table, likely, strict=True)
+                beliefs.candidates(row, new[candidates is not None]) if is_silent(candidates, covered) else candidates
+                for candidates, row in zip(sentence.layers[guideline], table, strict=True)
             ],
         )
     uncovered = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in sentences)
@@ -194,7 +189,6 @@ class _Beliefs:
     def __init__(self, labels: Sequence[str], names: Sequence[str], in_numbers: bool) -> None:
         self.labels, self.names, self.in_numbers = labels, names, in_numbers
         self._numbers = {name: number for number, name in enumerate(labels)}
-        self._single = [(name,) for name in labels]
 
     def evidence(self, candidates: Candidates, covered: Sequence[str] | None) -> Candidates:
         """Return what annotation says in labels that the model knows: others are `O` to it, if it has an `O`."""
@@ -207,21 +201,16 @@ class _Beliefs:
             kept[OUTSIDE] = None
         return tuple(kept) or None
 
-    def candidates(self, row: Floats, likely: NDArray[np.bool_], covered: Sequence[str] | None) -> Candidates:
-        """Return the candidates of a silent position, given the probabilities of known labels, and which are likely."""
-        new = self._new(None if covered is None else tuple(covered))
-        chosen = np.flatnonzero(likely if not new else row >= _LIKELY).tolist() or [int(row.argmax())]
-        if new:
-            candidates = [self.labels[number] for number in chosen]
-            joins = OUTSIDE in candidates or OUTSIDE not in self._numbers
-            return (*candidates, *new) if joins else tuple(candidates)
-        if len(chosen) == 1:
-            return self._single[chosen[0]]
-        if not self.in_numbers:
-            return tuple(self.labels[number] for number in chosen)
-        return Soft([self.labels[number] for number in chosen], row[chosen].tolist())
-
-    @cache  # noqa: B019 - it lives as long as a corpus is read
-    def _new(self, covered: tuple[str, ...] | None) -> tuple[str, ...]:
+    def new_labels(self, covered: Sequence[str] | None) -> tuple[str, ...]:
         """Return the labels that the model does not know, and that a silent position may have."""
         return tuple(name for name in self.names if name not in self._numbers and name not in (covered or ()))
+
+    def candidates(self, row: Floats, new: tuple[str, ...]) -> Candidates:
+        """Return the candidates of a silent position: probabilities of the model's labels, and new ones that it may
+        have."""
+        least = _LIKELY if new or not self.in_numbers else _NEGLIGIBLE
+        chosen = np.flatnonzero(row >= least).tolist() or [int(row.argmax())]
+        candidates = tuple(self.labels[number] for number in chosen)
+        if new:
+            return (*candidates, *new) if OUTSIDE in candidates or OUTSIDE not in self._numbers else candidates
+        return Soft(candidates, row[chosen].tolist()) if self.in_numbers and len(chosen) > 1 else candidates

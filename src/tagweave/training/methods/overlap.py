@@ -69,7 +69,7 @@ def _fit(job: Job) -> Fitted:
             trained[-1].fitted.outcome.check_finished()
         trained.append(job.train(_step(job, group, types, number, index)))
     fitted = [training.fitted for training in trained]
-    facts = {joint_name(group): _facts(training) for group, training in zip(layers, trained, strict=True)}
+    facts = {joint_name(group): training.facts for group, training in zip(layers, trained, strict=True)}
     iterations = max(one.outcome.iterations for one in fitted)
     about: dict[str, Any] = {"recipe": job.recipe.to_json(), "iterations": iterations, "steps": facts}
     of_chains = tuple({name: types[name] for name in group} for group in layers)
@@ -111,8 +111,7 @@ def _step(job: Job, group: Sequence[str], types: Types, number: int, index: Feat
 
 
 def _says_something(corpus: Corpus) -> bool:
-    name = corpus.guideline
-    return any(any(sentence.layers[name]) or sentence.rejected.get(name) for sentence in corpus)
+    return any(sentence.is_annotated(corpus.guideline) for sentence in corpus)
 
 
 def _score(model: LayeredModel, dev: Corpus, threads: int) -> float:
@@ -124,11 +123,6 @@ def _score(model: LayeredModel, dev: Corpus, threads: int) -> float:
     tagged = dev.with_sentences(LayeredPredictor(model, threads).tag(bare))
     known = [name for name in model.names if any(any(sentence.layers.get(name, ())) for sentence in dev)]
     return score_of_layers(dev, tagged, known).f
-
-
-def _facts(training: Training) -> dict[str, Any]:
-    outcome = training.fitted.outcome
-    return {"method": training.job.method.name, "iterations": outcome.iterations, "dev_score": outcome.score}
 
 
 METHODS = (

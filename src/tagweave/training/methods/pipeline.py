@@ -8,11 +8,11 @@ letters. Where tags tell where words end, a joint model is better: a race decide
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tagweave.errors import CorpusError, PlanError
 from tagweave.structures import CHAIN
-from tagweave.training.job import Job, Method, Training
+from tagweave.training.job import Job, Method
 from tagweave.training.plan import Options
 
 if TYPE_CHECKING:
@@ -75,16 +75,11 @@ def _fit(job: Job) -> Fitted:
     second = job.train(_step(job, tagger))
     model = words_first(first.fitted.model, second.fitted.model)
     outcome = second.fitted.outcome
-    about = {**model.about, "steps": {segmenter: _facts(first), tagger: _facts(second)}}
+    about = {**model.about, "steps": {segmenter: first.facts, tagger: second.facts}}
     if job.dev is not None:
         score = dev_score(model, job.recipe.task.prepare(job.dev), job.recipe.threads)(model.weights)
         outcome, about = replace(outcome, score=score), {**about, "dev_score": score}
     return Fitted(replace(model, about=about), outcome)
-
-
-def _facts(training: Training) -> dict[str, Any]:
-    outcome = training.fitted.outcome
-    return {"method": training.job.method.name, "iterations": outcome.iterations, "dev_score": outcome.score}
 
 
 METHODS = (

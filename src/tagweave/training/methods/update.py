@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 
 
 def _check(job: Job) -> None:
-    from tagweave.training.cascades.update import check_can_go_on
-
     if job.start is None:
         raise PlanError("found `method=update` without a model to go on from, expected `start`")
-    check_can_go_on(job.start)
 
 
 def _fit(job: Job) -> Fitted:
