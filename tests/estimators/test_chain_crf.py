@@ -21,7 +21,8 @@ from random_sentences import LABELS, sentences, with_gaps
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.estimators import ChainCRF, chain_crf
-from tagweave.estimators.fitting import ALGORITHMS
+from tagweave.estimators.fitting import ALGORITHMS, Sequences, _prepare, _unscaled
+from tagweave.estimators.sequences import layers_of
 from tagweave.features.attributes import expand
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import ModelFileError, load_model
@@ -529,3 +530,16 @@ def test_partial_fit_takes_values_of_any_size() -> None:
     with pytest.warns(UserWarning, match="scaled to at most 1"):
         crf.partial_fit(sentences, [["B", "S"]] * 5)
     assert crf.predict_single(sentences[0]) == ["B", "S"]
+
+
+@pytest.mark.filterwarnings("ignore:large values")
+def test_weights_that_training_goes_on_from_are_for_scaled_values_as_new_ones_are() -> None:
+    sentences, labels = [[{"size": 1e6, "big": True}, {"size": 2e5}]] * 5, [["B", "S"]] * 5
+    crf = ChainCRF(algorithm="adagrad").fit(sentences, labels)
+    train = Sequences(sentences, layers_of(labels, [2] * 5), [1.0] * 5)
+    recipe = Recipe(features="observed", edges=False, precision="float64")
+    problem, scales = _prepare(train, recipe, 0, True, 1e3, crf.model_)
+    assert scales is not None and scales.min() < 1
+    begun = problem.model.weights
+    assert np.allclose(problem.kept(begun), begun)  # the mean of equal weights
+    assert np.allclose(_unscaled(problem.model, begun, scales), crf.model_.weights)

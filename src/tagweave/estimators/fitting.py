@@ -262,13 +262,9 @@ def _prepare(
         parameters = _with_those_of(start.linear, parameters)
     if (scales := _scales(encoder, encoded, limit)) is not None:
         encoded = replace(encoded, type_values=encoded.type_values * scales[encoded.type_features])
-    problem = lay_out(parameters, encoder, encoded, sets, recipe, start=start)
-    if start is None:
-        return problem, scales
-    inverse = None if scales is None else 1 / scales
-    return replace(
-        problem, model=replace(problem.model, weights=_unscaled(problem.model, problem.model.weights, inverse))
-    ), scales
+        if start is not None:  # its weights are for values as they are
+            start = replace(start, weights=_unscaled(start, start.weights, 1 / scales[: len(start.linear.counts)]))
+    return lay_out(parameters, encoder, encoded, sets, recipe, start=start), scales
 
 
 def _with_those_of(before: ChainParameters, parameters: ChainParameters) -> ChainParameters:
@@ -276,7 +272,7 @@ def _with_those_of(before: ChainParameters, parameters: ChainParameters) -> Chai
     ((view, layout),) = parameters.weighted
     observed = parameters.observed_transitions
     if observed is not None and before.observed_transitions is not None:
-        columns = np.array([view.number[name] for name in before.space.names])
+        columns = view.numbers_of(before.space.names)
         table = observed[0].copy()
         table[np.ix_(columns, columns)] |= before.observed_transitions[0]
         observed = (table,)
