@@ -200,8 +200,14 @@ def test_frozen_layers_stay_and_are_read_once(folder: str, monkeypatch: pytest.M
         assert any("layer.1" in name for name in changed)
         assert not any("layer.0" in name or "embeddings" in name for name in changed)
     assert sum(calls) == 3 + 6  # a batch to see that it works, then each sentence once
-    # AdamW takes a whole step for a gradient that is 0 but for rounding, so a few weights may differ
-    assert (np.abs(results[0] - results[1]) > 1e-3).mean() < 0.01
+    # attention does not change with biases of keys, so their gradients are rounding, for which AdamW takes steps, too
+    compared = np.ones(len(state.weights), np.float32)
+    names = [name for name, _ in network.named_parameters()]
+    for (name, _), view in zip(network.named_parameters(), network.views(compared[-network.size :]), strict=True):
+        if name.endswith("key.bias"):
+            assert float(network.views(state.arrays["square"])[names.index(name)].max()) < 1e-12
+            view.fill_(0)
+    assert np.abs((results[0] - results[1]) * compared).max() < 1e-3
 
 
 def test_spans_keep_to_a_share(folder: str) -> None:
