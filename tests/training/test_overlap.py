@@ -165,6 +165,46 @@ def test_a_layer_learns_only_where_it_is_known(folder: Path) -> None:
     assert not np.delete(shared, at).any()
 
 
+def test_a_correction_changes_the_chains_of_its_layers_alone(folder: Path) -> None:
+    model: Any = tw.load_model(folder / "model")
+    words, chains = ["the", "zinc", "gout"], model.layered.chains
+    model.correct(words, {"Gene": [None, "B-Gene", "I-Gene"]})
+    assert model.tag(words)["Gene"] == ["O", "B-Gene", "I-Gene"] and model.layered.chains[1] is chains[1]
+    model.correct(words, {"Disease": ["O", "B-Disease", None], "Chemical": ["O"] * 3})
+    labels = model.tag(words)
+    assert labels["Disease"][1] == "B-Disease" and labels["Chemical"] == ["O"] * 3
+    assert labels["Gene"] == ["O", "B-Gene", "I-Gene"]
+    with pytest.raises(CorpusError, match="spans of Disease and Chemical that overlap at token 2, 'zinc'"):
+        model.correct(words, {"Disease": [None, "B-Disease", None], "Chemical": [None, "B-Chemical", None]})
+
+
+def test_the_layers_that_say_a_span_explain_it(model: LayeredTagger, folder: Path) -> None:
+    words = TEXT.replace(".", " .").split()
+    everything = model.why(words)
+    assert [(one.answer, one.start, one.stop) for one in everything] == [
+        ("Disease", 1, 3),
+        ("Gene", 1, 2),
+        ("Chemical", 4, 5),
+    ]
+    (outer,) = [one for one in everything if one.answer == "Disease"]
+    chain = model.layered.chains[1]
+    encoded = chain.encoder.encode([Sentence(tuple(words))])
+    best, names = chain.best(encoded), list(chain.space.names)
+    other = best.copy()
+    for form_and_label in outer.other.split():
+        form, _, label = form_and_label.rpartition("/")
+        other[words.index(form)] = names.index(label)
+    one, two = (chain.sequence_scores(encoded, labels)[0] for labels in (best, other))
+    temperature = chain.about["calibration"]["temperature"]
+    assert outer.score == pytest.approx((one - two) * temperature, rel=1e-4)
+    assert [one.answer for one in model.why(words, 2, folder / "train.jsonl")] == ["Disease"]
+    (no_span,) = model.why(words, 3)
+    assert no_span.answer == "O" and no_span.other.startswith("needs/")
+    (example, *_) = model.why(words, 1, folder / "train.jsonl").explanations[1].examples
+    assert example.label == "B-Gene" and "train.jsonl" in example.place
+    assert [one.answer for one in model.why(["needs", "."])] == ["O"] * 3
+
+
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"method": "single"}, PlanError, "found `overlap` with the method single, expected overlap"),
     ({"task": "tag"}, PlanError, "found the task tag with the method overlap, expected spans"),
@@ -181,10 +221,9 @@ def test_what_does_not_go_together_is_refused(
 
 
 def test_what_is_not_of_layers_is_refused(model: LayeredTagger) -> None:
-    with pytest.raises(StreamError, match="expected a model of one layer of labels"):
-        model.correct(["a"], ["O"])
-    with pytest.raises(StreamError, match="expected a model of one layer of labels"):
-        model.why(["a"])
+    for labels, found in ((["O"], "list"), (None, "None"), ({"X": ["O"]}, "labels of X")):
+        with pytest.raises(TypeError, match=f"found {found}, expected a dict of labels by layer: Gene, Disease"):
+            model.correct(["a"], labels)
     for ask in (model.probabilities, model.marginals):
         with pytest.raises(StreamError, match="found the layers Gene, Disease, Chemical, expected one"):
             ask(["a"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.explanation.contrast import Contrast, Labels
 from tagweave.explanation.explanation import Explanation, ExplanationError, Explanations
 from tagweave.explanation.training_text import TrainingText
@@ -112,6 +113,14 @@ class LabelExplainer:
         """Return the tokens at which labels differ from others, with these labels."""
         one, two = self._view.projection[labels], self._view.projection[others]
         return " ".join(f"{sentence.forms[at]}/{self._view.names[one[at]]}" for at in np.flatnonzero(one != two))
+
+
+def of_chains(several: Iterable[Explanations], most: int) -> Explanations:
+    """Return the explanations of all spans in the chains of a model; where there are none, of the least sure tokens."""
+    every = [one for explanations in several for one in explanations]
+    shown = [one for one in every if one.answer != OUTSIDE]
+    shown = shown or sorted(every, key=lambda one: one.probability or 0.0)[:most]
+    return Explanations(tuple(sorted(shown, key=lambda one: (one.start, -one.stop))))
 
 
 def check_token(token: int | None, sentence: Sentence) -> None:

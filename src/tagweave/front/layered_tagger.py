@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.overlapping import layer_types
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.overlapping import by_types, layer_types
+from tagweave.corpus.sentence import Sentence, kind_of, labels_of
 from tagweave.errors import StreamError
 from tagweave.front.corpora import corpus_of
 from tagweave.front.label_model import Item
-from tagweave.front.taggers import Tagger
+from tagweave.front.taggers import Tagger, label_text
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.layered import LayeredModel, LayeredPredictor
 
 if TYPE_CHECKING:
+    from tagweave.explanation.explanation import Explanations
+    from tagweave.front.corpora import Given
     from tagweave.front.options import LabelOptions
     from tagweave.models.chain import ChainModel
     from tagweave.streams.conversion import Conversion
@@ -71,6 +73,38 @@ class LayeredTagger(Tagger):
     def complete(self, corpus: Corpus) -> Corpus:
         return self._tagger.complete(corpus_of(corpus))
 
+    def correct(
+        self,
+        tokens: Sequence[str],
+        labels: Sequence[str | Iterable[str] | None] | Mapping[str, Sequence[Any]] | None = None,
+    ) -> None:
+        """Correct the chains of some layers: see `Tagger.correct`; `labels` has those of each layer by its name."""
+        from tagweave.models.correction import corrected  # labelling needs no learner
+
+        if not isinstance(labels, Mapping) or not {*labels} <= {*self.guidelines}:
+            what = kind_of(labels) if not isinstance(labels, Mapping) else f"labels of {', '.join(labels)}"
+            raise TypeError(f"found {what}, expected a dict of labels by layer: {', '.join(self.guidelines)}")
+        layers = {name: labels_of(of_layer) for name, of_layer in labels.items()}
+        corpus, predictor = Corpus((Sentence(tuple(tokens), layers),)), LayeredPredictor(self.layered)
+        chains = [*self.layered.chains]
+        for number, chain in enumerate(chains):
+            if (evidence := predictor.evidence(corpus, number)) is not None:
+                chains[number] = corrected(chain, evidence[0], evidence.guideline)
+        self.trained = replace(self.layered, chains=tuple(chains))
+        self._forget()
+
+    def why(self, tokens: Any, token: int | None = None, corpus: Given | None = None) -> Explanations:
+        """Explain what the chains say: see `Model.why`. A token is explained by the layers that have a span there."""
+        from tagweave.explanation.labels import LEAST_SURE, of_chains  # labelling needs no tables
+
+        known = None if corpus is None else by_types(corpus_of(corpus), self.guidelines)
+        predictor, sentence = LayeredPredictor(self.layered), self._sentence(tokens)
+        explanations = []
+        for number, chain in enumerate(self.layered.chains):
+            evidence = None if known is None else predictor.evidence(known, number)
+            explanations.append(Tagger(chain, self.threads, self.name).why(sentence, token, evidence))
+        return of_chains(explanations, LEAST_SURE if token is None else 1)
+
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
         raise StreamError(f"{self.name}: found convert() with {self._what}, expected a model of several guidelines")
 
@@ -101,7 +135,7 @@ class LayeredTagger(Tagger):
         if item.kind == "text":
             raise TypeError(f"found a text for tag() with {self._what}, expected words, or spans() of the text")
         return {
-            name: [candidates[0] for sentence in labelled for candidates in sentence.layers[name] if candidates]
+            name: [label_text(candidates) for sentence in labelled for candidates in sentence.layers[name] or ()]
             for name in self.guidelines
         }
 

@@ -133,7 +133,7 @@ class LayeredPredictor:
         for block in in_blocks(corpus.sentences, BLOCK):
             best, given = [], Corpus(tuple(block), corpus.guideline, covered=corpus.covered)
             for number, scored in enumerate(self._scored(block)):
-                predictor, evidence = self.predictors[number], self._evidence(given, number)
+                predictor, evidence = self.predictors[number], self.evidence(given, number)
                 layer = None if evidence is None else predictor.guideline
                 best.append(predictor.best(block if evidence is None else evidence.sentences, layer, None, scored))
             done += self._labelled(block, best)
@@ -179,8 +179,11 @@ class LayeredPredictor:
                 together.update(of_chain)
             yield sentence.with_valid_layers(together)
 
-    def _evidence(self, corpus: Corpus, number: int) -> Corpus | None:
-        """Return what a corpus says of the layers of a chain; `None` if that is nothing."""
+    def evidence(self, corpus: Corpus, number: int) -> Corpus | None:
+        """Return what a corpus says of the layers of a chain, as one layer; `None` if that is nothing.
+
+        Raises CorpusError for spans of these layers that overlap.
+        """
         types = self.model.types[number]
         if not any(sentence.is_annotated(name) for name in types for sentence in corpus):
             return None
