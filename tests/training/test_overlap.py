@@ -205,6 +205,29 @@ def test_the_layers_that_say_a_span_explain_it(model: LayeredTagger, folder: Pat
     assert [one.answer for one in model.why(["needs", "."])] == ["O"] * 3
 
 
+def test_every_chain_says_what_it_is_sure_of(folder: Path) -> None:
+    export(folder / "many.jsonl", 200, 2)
+    told: list[str] = []
+    model: Any = tw.train(folder / "train.jsonl", dev=folder / "many.jsonl", **OPTIONS)
+    model.tell = told.append
+    words, gold = TEXT.replace(".", " .").split(), model.tag(TEXT.replace(".", " .").split())
+    assert model.tag(words, precision=0.95) == model.tag(words, recall=0.95) == gold
+    assert [span.label for span in model.spans(TEXT, recall=0.95)] == [label for label, _ in SPANS]
+    assert not told
+    assert model.tag(words, precision=0.98) == {**gold, "Gene": [None] * 6}  # of fewer spans than Disease and Chemical
+    assert told == ["development data promise no precision of 0.98 for Gene, which stay unknown"]
+    assert [span.label for span in model.spans(TEXT, precision=0.98)] == ["Disease", "Chemical"]
+    given = Sentence(tuple(words), {"Gene": (("B-Gene",), *(None,) * 5), "Disease": (*(None,) * 5, ("O",))})
+    columns = tw.Corpus((given,), "Gene")
+    tw.save(columns, folder / "given.conll")
+    model.complete_file(folder / "given.conll", folder / "sure.conll", precision=0.98)
+    (sure,) = tw.load(str(folder / "sure.conll"))
+    assert sure.layers["Gene"][:2] == (("B-Gene",), None) and sure.layers["Disease"][1] == ("B-Disease",)
+    for level in ({"precision": 0.99}, {"recall": 0.98}):
+        with pytest.raises(StreamError, match="development data promise no more"):
+            model.tag(words, **level)
+
+
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"method": "single"}, PlanError, "found `overlap` with the method single, expected overlap"),
     ({"task": "tag"}, PlanError, "found the task tag with the method overlap, expected spans"),

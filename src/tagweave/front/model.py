@@ -95,7 +95,7 @@ class Model(ABC):
         """
         from tagweave.models.selective import selection  # which most labelling does without
 
-        selected = selection(self.about, precision, recall, self.name)
+        selected = selection(self.trained, precision, recall, self.name)
         if selected and (names := selected.unpromised):
             self.tell(
                 f"development data promise no precision of {precision:g} for {', '.join(names)}, which stay unknown"

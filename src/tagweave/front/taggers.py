@@ -152,7 +152,7 @@ class Tagger(LabelModel):
         items, are_several = read(data, cut_by(tokens or self.tokenization))
         sentences = (sentence for item in items for sentence in item.sentences)
         selected = self.selection(precision, recall)
-        if selected is not None and self.chain.task != SPANS:
+        if selected is not None and self.trained.task != SPANS:
             raise TypeError(f"found {self.name}, which is sure of tokens, expected a model of the task spans")
         tagged = self._tagger.tag_spans(sentences) if selected is None else selected.of_text(self._tagger, sentences)
         spans = (spans_of_sentence for _, spans_of_sentence in tagged)

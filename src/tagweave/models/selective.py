@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.overlapping import of_layer
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.errors import StreamError
-from tagweave.labels import OF_CHARACTERS, SPANS
+from tagweave.labels import LAYERS, OF_CHARACTERS, SPANS
 from tagweave.models.chain_predictor import ChainPredictor, TaggedSpans
+
+if TYPE_CHECKING:
+    from tagweave.models.layered import LayeredModel
 
 LEAST = 5e-3
 """What is less probable is never said beside the best labels."""
@@ -109,7 +113,7 @@ class Selection:
         least = self.least.get(EVERY, self.least.get(label))
         return least is not None and probability >= least
 
-    def labelled(self, tagger: ChainPredictor, corpus: Corpus) -> Iterator[tuple[Sentence, TaggedSpans]]:
+    def labelled(self, tagger: Any, corpus: Corpus) -> Iterator[tuple[Sentence, TaggedSpans]]:
         """Yield sentences with what is said, sets of labels or `None`, and their spans with probabilities.
 
         Positions with one label in the corpus keep it. Segmentation is in letters B, M, E, S.
@@ -125,14 +129,13 @@ class Selection:
             layer: Sequence[Candidates] = [tuple(names) or None for names in labels]
             if task not in OF_CHARACTERS:
                 known = evidence.layers.get(corpus.guideline, (None,) * len(sentence))
-                pairs = zip(known, best, layer, strict=True)
-                layer = [one if evident and len(evident) == 1 else new for evident, one, new in pairs]
+                layer = _kept(known, best, layer)
             spans: TaggedSpans = [c[:4] for c in said if c.label != OUTSIDE]
             yield sentence.with_valid_layers({**sentence.layers, name: tuple(layer)}), spans
 
-    def of_text(self, tagger: ChainPredictor, text: Iterable[Sentence]) -> Iterator[tuple[Sentence, TaggedSpans]]:
+    def of_text(self, tagger: Any, text: Iterable[Sentence]) -> Iterator[tuple[Sentence, TaggedSpans]]:
         """Yield what `labelled` does for sentences whose labels are ignored."""
-        bare = (sentence.with_layers_of({*sentence.layers} - {tagger.guideline}) for sentence in text)
+        bare = (sentence.with_layers_of({*sentence.layers} - {*tagger.guidelines}) for sentence in text)
         return self.labelled(tagger, Corpus(tuple(bare), tagger.guideline))
 
     def heads(self, tree: Sentence, layer: str, table: NDArray[Any]) -> Sentence:
@@ -142,6 +145,33 @@ class Selection:
             arcs if arcs and self._is_likely(EVERY, table[arcs[0].head or 0, word]) else None for word, arcs in rows
         )
         return replace(tree, heads={**tree.heads, layer: tuple(said)})
+
+
+@dataclass(frozen=True)
+class LayeredSelection(Selection):
+    """What is said at a level by a model of layers: what each of its chains says."""
+
+    chains: Sequence[Selection] = ()
+
+    def labelled(self, tagger: Any, corpus: Corpus) -> Iterator[tuple[Sentence, TaggedSpans]]:
+        of_chains = [
+            chain.labelled(predictor, tagger.evidence(corpus, number) or replace(corpus, guideline=predictor.guideline))
+            for number, (chain, predictor) in enumerate(zip(self.chains, tagger.predictors, strict=True))
+        ]
+        for sentence, *said in zip(corpus, *of_chains, strict=True):
+            layers, spans = dict(sentence.layers), TaggedSpans()
+            for types, predictor, (labelled, of_chain) in zip(tagger.model.types, tagger.predictors, said, strict=True):
+                for name, kinds in types.items():
+                    known = sentence.layers.get(name, (None,) * len(sentence))
+                    layers[name] = _kept(known, known, of_layer(labelled.layers[predictor.guideline], kinds))
+                    spans += [span for span in of_chain if span[2] in kinds]
+            yield sentence.with_valid_layers(layers), sorted(spans, key=lambda span: (span[0], -span[1]))
+
+
+def _kept(known: Layer, best: Layer, layer: Sequence[Candidates]) -> Layer:
+    """Return a layer with the best labels where one label is known."""
+    pairs = zip(known, best, layer, strict=True)
+    return tuple(one if evident and len(evident) == 1 else new for evident, one, new in pairs)
 
 
 def _spelt(length: int, label: str, task: str) -> Sequence[str]:
@@ -169,7 +199,7 @@ def costs(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{of} that are said for one right one at a recall of {', '.join(numbers) or 'no level'}"
 
 
-def selection(about: Mapping[str, Any], precision: float | None, recall: float | None, name: str) -> Selection | None:
+def selection(model: Any, precision: float | None, recall: float | None, name: str) -> Selection | None:
     """Return what a model, called `name`, says at a level by what is known about it; `None` without a level.
 
     A level between two that have thresholds has those of the higher one. Raises StreamError if nothing is promised.
@@ -179,6 +209,27 @@ def selection(about: Mapping[str, Any], precision: float | None, recall: float |
     kind, level = ("recall", recall) if precision is None else ("precision", precision)
     if level is None:
         return None
+    if model.kind == LAYERS:
+        return _of_chains(model, kind, level, name)
+    return _selection(model.about, kind, level, name)
+
+
+def _of_chains(model: LayeredModel, kind: str, level: float, name: str) -> LayeredSelection:
+    """Return what chains say: those for which no precision is promised say nothing, if it is for others."""
+    chains, errors = list[Selection](), list[StreamError]()
+    for chain, types in zip(model.chains, model.types, strict=True):
+        try:
+            chains.append(_selection(chain.about, kind, level, name))
+        except StreamError as error:
+            errors.append(error)
+            chains.append(Selection(dict.fromkeys(kind for kinds in types.values() for kind in kinds)))
+    if errors and (kind == "recall" or len(errors) == len(chains)):
+        raise errors[0]
+    least = {label: at for chain in chains for label, at in chain.least.items() if label != OUTSIDE}
+    return LayeredSelection(least, kind == "recall", chains)
+
+
+def _selection(about: Mapping[str, Any], kind: str, level: float, name: str) -> Selection:
     asked = f"found `{kind}={level:g}` and {name}"
     if not (facts := about.get("selective")):
         expected = "a model of tags, spans, words or heads that was trained with development data (`dev`)"
@@ -191,4 +242,4 @@ def selection(about: Mapping[str, Any], precision: float | None, recall: float |
         most = max((row["level"] for row in promised), default=None)
         expected = "it without" if most is None else f"at most {most:g}"
         raise StreamError(f"{asked}, expected {expected}: its development data promise no more")
-    return Selection(row["least"], precision is None)
+    return Selection(row["least"], kind == "recall")

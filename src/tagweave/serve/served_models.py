@@ -65,7 +65,7 @@ class Tagging:
     ) -> list[TextResult]:
         """Return the results of items. Raises StreamError for a level that is not promised."""
         tagger = self._tagger
-        selected = selection(self._model.about, *level, self._model.name)
+        selected = selection(self._model.trained, *level, self._model.name)
         documents = in_tokens(items, self._cut)
         sentences = [sentence for document in documents for sentence in document.sentences]
         spans: list[TaggedSpans] | None = None
