@@ -86,23 +86,21 @@ class LayeredTagger(Tagger):
             raise TypeError(f"found {what}, expected a dict of labels by layer: {', '.join(self.guidelines)}")
         layers = {name: labels_of(of_layer) for name, of_layer in labels.items()}
         corpus, predictor = Corpus((Sentence(tuple(tokens), layers),)), LayeredPredictor(self.layered)
-        chains = [*self.layered.chains]
-        for number, chain in enumerate(chains):
-            if (evidence := predictor.evidence(corpus, number)) is not None:
-                chains[number] = corrected(chain, evidence[0], evidence.guideline)
-        self.trained = replace(self.layered, chains=tuple(chains))
+        parts = predictor.parts(corpus)
+        chains = tuple(corrected(chain.model, evidence[0], evidence.guideline) for chain, evidence in parts)
+        self.trained = replace(self.layered, chains=chains)
         self._forget()
 
     def why(self, tokens: Any, token: int | None = None, corpus: Given | None = None) -> Explanations:
         """Explain what the chains say: see `Model.why`. A token is explained by the layers that have a span there."""
         from tagweave.explanation.labels import LEAST_SURE, of_chains  # labelling needs no tables
 
-        known = None if corpus is None else by_types(corpus_of(corpus), self.guidelines)
-        predictor, sentence = LayeredPredictor(self.layered), self._sentence(tokens)
-        explanations = []
-        for number, chain in enumerate(self.layered.chains):
-            evidence = None if known is None else predictor.evidence(known, number)
-            explanations.append(Tagger(chain, self.threads, self.name).why(sentence, token, evidence))
+        known = Corpus(()) if corpus is None else by_types(corpus_of(corpus), self.guidelines)
+        parts, sentence = LayeredPredictor(self.layered).parts(known), self._sentence(tokens)
+        explanations = [
+            Tagger(chain.model, self.threads, self.name).why(sentence, token, None if corpus is None else evidence)
+            for chain, evidence in parts
+        ]
         return of_chains(explanations, LEAST_SURE if token is None else 1)
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:

@@ -131,11 +131,11 @@ class LayeredPredictor:
         """
         done: list[Sentence] = []
         for block in in_blocks(corpus.sentences, BLOCK):
-            best, given = [], Corpus(tuple(block), corpus.guideline, covered=corpus.covered)
-            for number, scored in enumerate(self._scored(block)):
-                predictor, evidence = self.predictors[number], self.evidence(given, number)
-                layer = None if evidence is None else predictor.guideline
-                best.append(predictor.best(block if evidence is None else evidence.sentences, layer, None, scored))
+            parts = self.parts(Corpus(tuple(block), corpus.guideline, covered=corpus.covered))
+            best = [
+                predictor.best(evidence.sentences, evidence.guideline, None, scored)
+                for (predictor, evidence), scored in zip(parts, self._scored(block), strict=True)
+            ]
             done += self._labelled(block, best)
         everything = (sentence if sentence.covered is None else replace(sentence, covered=None) for sentence in done)
         return replace(corpus, sentences=tuple(everything), covered=None)
@@ -179,14 +179,17 @@ class LayeredPredictor:
                 together.update(of_chain)
             yield sentence.with_valid_layers(together)
 
-    def evidence(self, corpus: Corpus, number: int) -> Corpus | None:
-        """Return what a corpus says of the layers of a chain, as one layer; `None` if that is nothing.
+    def parts(self, corpus: Corpus) -> list[tuple[ChainPredictor, Corpus]]:
+        """Return the predictor of each chain with what a corpus says of its layers, as one layer.
 
-        Raises CorpusError for spans of these layers that overlap.
+        Raises CorpusError for spans of the layers of a chain that overlap.
         """
-        types = self.model.types[number]
-        if not any(sentence.is_annotated(name) for name in types for sentence in corpus):
-            return None
-        for sentence in corpus if len(types) > 1 else ():
-            refuse_overlap(sentence, [*types])
-        return of_group(corpus, [*types], types, self.predictors[number].guideline)
+        parts = []
+        for predictor, types in zip(self.predictors, self.model.types, strict=True):
+            evidence = replace(corpus, guideline=predictor.guideline, covered=None)
+            if any(sentence.is_annotated(name) for name in types for sentence in corpus):
+                for sentence in corpus if len(types) > 1 else ():
+                    refuse_overlap(sentence, [*types])
+                evidence = of_group(corpus, [*types], types, predictor.guideline)
+            parts.append((predictor, evidence))
+        return parts

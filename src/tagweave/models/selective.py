@@ -154,10 +154,7 @@ class LayeredSelection(Selection):
     chains: Sequence[Selection] = ()
 
     def labelled(self, tagger: Any, corpus: Corpus) -> Iterator[tuple[Sentence, TaggedSpans]]:
-        of_chains = [
-            chain.labelled(predictor, tagger.evidence(corpus, number) or replace(corpus, guideline=predictor.guideline))
-            for number, (chain, predictor) in enumerate(zip(self.chains, tagger.predictors, strict=True))
-        ]
+        of_chains = [chain.labelled(*part) for chain, part in zip(self.chains, tagger.parts(corpus), strict=True)]
         for sentence, *said in zip(corpus, *of_chains, strict=True):
             layers, spans = dict(sentence.layers), TaggedSpans()
             for types, predictor, (labelled, of_chain) in zip(tagger.model.types, tagger.predictors, said, strict=True):
