@@ -13,7 +13,7 @@ from made_spans import ADA, BABBAGE, GUIDELINE, LONDON_ORG, all_of, some
 from reproductions.screenshots.served import CHROMIUM
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Status
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Status
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 
@@ -236,6 +236,17 @@ class TestPointer:
         assert "Babbage" in page.locator(".row.current").inner_text()
         press(page, "r")
         assert drawn(page) == []
+
+    def test_the_innermost_span_is_clicked(self, enter_spans: Any, span_store: Store) -> None:
+        proposed = (Candidate("ORG", 0.9, 0, 3), Candidate("PER", 0.8, 1, 2))
+        sentence = Sentence(("The", "Lovelace", "Fund"), location=Location("x", 1))
+        span_store.add_tasks([AnnotationTask(sentence, 0, 3, GUIDELINE, proposed, 9.0, asks=Asks.LAYERS)])
+        page = enter_spans("ada")
+        while page.locator("[data-token='6']").count():
+            press(page, "?")
+        for token, words in (("1", "Lovelace"), ("2", "The Lovelace Fund")):
+            page.locator(f"[data-token='{token}']").click()
+            assert page.locator(".row.current b").inner_text() == words
 
     def test_words_are_tapped_on_a_phone(self, enter_spans: Any) -> None:
         page = enter_spans("ada", has_touch=True, viewport={"width": 390, "height": 844})

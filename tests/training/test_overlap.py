@@ -82,6 +82,7 @@ def test_all_layers_come_out(model: LayeredTagger, folder: Path) -> None:
     sentence = model.tag(Sentence(tuple(words)))
     assert {name: [label for (label,) in layer] for name, layer in sentence.layers.items()} == labels
     assert model.under(["Gene"]).labels == ("B-Gene", "I-Gene", "O")
+    assert model.under(["Disease"]).labels == ("O", "B-Disease", "I-Disease")
     (only,) = model.under(["Chemical"]).tag([Sentence(tuple(words))])
     assert [*only.layers] == ["Chemical"] and only.layers["Chemical"] == sentence.layers["Chemical"]
 

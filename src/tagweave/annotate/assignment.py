@@ -23,7 +23,7 @@ from sqlalchemy import JSON, Connection, Row, String, and_, bindparam, cast, fun
 from tagweave.annotate.database import annotators, assignments, judgements, labels, tasks
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked, candidates_of, read
 from tagweave.annotate.rules import ONCE, Admission, Settings, aggregate
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Status
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose, Status
 from tagweave.errors import TagweaveError
 
 
@@ -462,8 +462,8 @@ def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Can
     """Raise RefusedError unless an answer fits a task: each label must be a candidate or in the guideline."""
     is_word = answer.kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE
     is_spans = answer.kind is Kind.SPANS
-    if is_word or (answer.kind is not Kind.CANNOT_TELL and is_spans != (task.asks is Asks.SPANS)):
-        raise RefusedError(f"this task asks for {'spans' if task.asks is Asks.SPANS else 'a label'}")
+    if is_word or (answer.kind is not Kind.CANNOT_TELL and is_spans != task.of_spans):
+        raise RefusedError(f"this task asks for {'spans' if task.of_spans else 'a label'}")
     for span in (*answer.spans, *answer.rejected):
         if not task.holds(span):
             raise RefusedError(f"the span {span.start + 1} to {span.stop} is not inside the text that is asked about")

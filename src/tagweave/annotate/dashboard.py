@@ -11,7 +11,7 @@ import math
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -135,9 +135,7 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
     store = request.site.store
     models = store.models()
     counts = store.counts()
-    votes, of_spans = (
-        of_first(store.votes(Purpose.REAL, asks), store.settings.rule) for asks in (Asks.LABEL, Asks.SPANS)
-    )
+    votes, *of_spans = (of_first(store.votes(Purpose.REAL, asks), store.settings.rule) for asks in Asks)
     return request.page(
         "dashboard",
         message=message,
@@ -153,7 +151,7 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         height=HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},
         noted=noted,
-        span_f=of_all(of_spans, span_f),
+        span_f=of_all(chain(*of_spans), span_f),
         raw=of_all(votes, raw_agreement),
         alpha=krippendorffs_alpha(votes),
     )

@@ -6,7 +6,7 @@ a step is to leave it out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.page_request import FieldError, Fields
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, marked
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, marked
 from tagweave.corpus.spans import ANY, OUTSIDE, Span
 
 _MOST = 1000  # steps
@@ -54,10 +54,11 @@ class SpanRow(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The tokens of a span with their numbers, or one token outside of spans."""
+    """A token with its number, or a span with its tokens and the spans in it."""
 
-    tokens: list[tuple[int, str]]
-    row: SpanRow | None
+    token: tuple[int, str]  # of a span the first one
+    row: SpanRow | None = None
+    pieces: Sequence[Piece] = ()
 
 
 @dataclass(frozen=True)
@@ -109,20 +110,26 @@ class Draft:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """The sentence in pieces. Of proposals that overlap, the most probable one is shown."""
+        """The sentence in pieces. Of proposals that exclude one another, or cross, the most probable one is shown."""
         shown: list[SpanRow] = []
         for row in sorted(self.rows, key=lambda row: row.state is not SpanState.MARKED):
             if row.state is not SpanState.REJECTED and not any(
-                _overlap(row.span, shown_row.span) for shown_row in shown
+                self.task.excludes(row.span, other.span) or _cross(row.span, other.span) for other in shown
             ):
                 shown.append(row)
-        begins = {row.span.start: row for row in shown}
-        forms = self.task.sentence.forms
+        outer_first = sorted(shown, key=lambda row: (row.span.start, -(row.span.stop or 0)))
+        return self._pieces(outer_first, 0, len(self.task.sentence))
+
+    def _pieces(self, rows: Sequence[SpanRow], start: int, stop: int) -> list[Piece]:
+        """Return the pieces from token `start` to `stop`, given the spans there, of which none cross."""
         pieces: list[Piece] = []
-        while (at := pieces[-1].tokens[-1][0] + 1 if pieces else 0) < len(forms):
-            begun = begins.get(at)
-            stop = at + 1 if begun is None else begun.span.stop
-            pieces.append(Piece([*enumerate(forms[at:stop], at)], begun))
+        while start < stop:
+            token, begun, end = (start, self.task.sentence.forms[start]), None, start + 1
+            if rows and rows[0].span.start == start:
+                begun, end = rows[0], rows[0].span.stop or 0
+            inside = [row for row in rows if row.span.start < end]
+            pieces.append(Piece(token, begun, self._pieces(inside[1:], start, end) if begun else ()))
+            rows, start = rows[len(inside) :], end
         return pieces
 
     @property
@@ -132,7 +139,7 @@ class Draft:
 
     def _is_covered(self, span: Span) -> bool:
         """Return whether a marked span leaves no place for this one."""
-        return any(_overlap(span, marked_span) for marked_span in self.spans)
+        return any(self.task.excludes(span, marked_span) for marked_span in self.spans)
 
 
 def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[SpanStep]:
@@ -166,16 +173,19 @@ def _after(task: AnnotationTask, spans: set[Span], step: SpanStep) -> set[Span]:
         return spans - {step.span}
     if step.span.label in (ANY, OUTSIDE):
         raise RefusedError(f"a span cannot have the type {step.span.label}")
-    same = {span for span in spans if span[:2] == step.span[:2]}  # has another type from now on
+    # has another type from now on
+    same = {span for span in spans if span[:2] == step.span[:2] and task.excludes(span, step.span)}
     for span in sorted(spans - same):
-        if _overlap(span, step.span):
+        if task.excludes(span, step.span):
             words, other = task.words(step.span), task.words(span)
             raise RefusedError(f"“{words}” overlaps “{other}”, which is marked")
     return spans - same | {step.span}
 
 
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < (other.stop or 0) and other.start < (one.stop or 0)
+def _cross(one: Span, other: Span) -> bool:
+    """Return whether two spans overlap and neither is in the other."""
+    (start, stop, _), (later, end, _) = sorted((one, other))
+    return start < later < (stop or 0) < (end or 0)
 
 
 _ANSWERS = {"all marked": True, "some marked": False}
@@ -198,7 +208,7 @@ def read_form(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Submiss
         FieldError: fields that none of our pages sends.
         RefusedError: steps that cannot have been taken in this task.
     """
-    if shown.task.asks is not Asks.SPANS:
+    if not shown.task.of_spans:
         raise FieldError("found spans, expected another answer to this task")
     draft = replace(shown, steps=read_steps(fields["steps"]))
     sent = fields["answer"]

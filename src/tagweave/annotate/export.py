@@ -2,7 +2,8 @@
 
 An answer that was agreed on or decided is evidence for its own focus; the rest of the sentence stays unknown, or as it
 was when the sentence was imported. Spans become labels in IOB2: tokens outside of them are `O` if everything was
-marked, and unknown otherwise. Of a dropped task, spans that were agreed on are exported, and disputed ones stay open.
+marked, and unknown otherwise. Where spans may overlap, each of their types is a layer. Of a dropped task, spans that
+were agreed on are exported, and disputed ones stay open.
 """
 
 from __future__ import annotations
@@ -31,86 +32,106 @@ from tagweave.errors import CorpusError
 from tagweave.harvest.matching import word_marks
 from tagweave.labels import OF_CHARACTERS
 
-Told = tuple[Asked, Layer, tuple[Span, ...]]
-"""A task, the labels of the tokens of its focus, and the spans that are rejected there."""
+Told = tuple[Asked, str, Layer, tuple[Span, ...]]
+"""A task, a layer, its labels of the tokens of the focus, and the spans that are rejected there."""
 SentenceKey = tuple[Location, tuple[str, ...]]
 
 
 def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
     """Return sentences of words with the labels or spans that were agreed on, in the layer of the guideline.
 
-    With `ambiguous`, dropped tasks allow the labels that annotators chose, two or more.
+    Spans that may overlap are in layers of their types. With `ambiguous`, dropped tasks allow the labels that
+    annotators chose, two or more.
     """
-    return _known(guideline, chain(_dropped_labels(store, guideline, ambiguous), _settled_labels(store, guideline)))
+    told = [*_dropped_labels(store, guideline, ambiguous), *_settled_labels(store, guideline)]
+    names = [guideline] if all(layer == guideline for _, layer, *_ in told) else [*store.labels(guideline)]
+    return _known(names, told)
 
 
-def _known(guideline: str, told: Iterable[Told]) -> Corpus:
+def _known(names: Sequence[str], told: Iterable[Told]) -> Corpus:
     """Return the sentences of tasks with the labels that their positions got, by location; the last one counts."""
     sentences: dict[SentenceKey, Sentence] = {}
-    known_labels: dict[SentenceKey, dict[int, Candidates]] = defaultdict(dict)
-    for asked, labels, rejected in told:
+    known_labels: dict[SentenceKey, dict[tuple[str, int], Candidates]] = defaultdict(dict)
+    for asked, layer, labels, rejected in told:
         task = asked.task
         key = asked.sentence_key
         sentence = sentences.get(key, task.sentence)
-        if task.asks is Asks.SPANS:  # spans that were rejected before no longer are
-            sentence = replace(sentence, rejected={**sentence.rejected, task.guideline: rejected})
+        if task.of_spans:  # spans that were rejected before no longer are
+            sentence = replace(sentence, rejected={**sentence.rejected, layer: rejected})
         sentences[key] = sentence
-        known_labels[key] |= dict(enumerate(labels, task.start))
+        known_labels[key] |= {(layer, at): candidates for at, candidates in enumerate(labels, task.start)}
     labelled_sentences = []
     for key, sentence in sorted(sentences.items(), key=lambda item: item[1].location):
-        before = sentence.layers.get(guideline, (None,) * len(sentence))
-        layer = (known_labels[key].get(t, candidates) for t, candidates in enumerate(before))
-        labelled_sentences.append(sentence.with_layer(guideline, layer))
-    return Corpus(tuple(labelled_sentences), guideline)
+        layers = {}
+        for name in names:
+            before = sentence.layers.get(name, (None,) * len(sentence))
+            layers[name] = tuple(known_labels[key].get((name, t), candidates) for t, candidates in enumerate(before))
+        labelled_sentences.append(replace(sentence, layers={**sentence.layers, **layers}))
+    return Corpus(tuple(labelled_sentences), names[0])
+
+
+def _layers(task: AnnotationTask, types: Iterable[str]) -> dict[str, str | None]:
+    """Return the layers that answers to a task are in, with the type of the spans of each; `None`: any label."""
+    return {kind: kind for kind in types} if task.asks is Asks.LAYERS else {task.guideline: None}
 
 
 def _settled_labels(store: Store, guideline: str) -> Iterator[Told]:
+    types = store.labels(guideline)
     for asked in store.outcomes(guideline):
         assert asked.outcome is not None  # noqa: S101
-        labels = _labels(asked.task, asked.outcome)
-        if labels or asked.outcome.kind is Kind.SPANS:
-            yield asked, labels, asked.outcome.rejected
+        for layer, kind in _layers(asked.task, types).items():
+            labels = _labels(asked.task, asked.outcome, kind)
+            if labels or asked.outcome.kind is Kind.SPANS:
+                yield asked, layer, labels, _of_type(asked.outcome.rejected, kind)
 
 
 def _dropped_labels(store: Store, guideline: str, ambiguous: bool) -> Iterator[Told]:
+    types = store.labels(guideline)
     for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
         task = asked.task
         if task.guideline != guideline:
             continue
         answers = [judgement.answer for judgement in standing(store.judgements_of(asked.id))]
-        if task.asks is Asks.SPANS:
-            labels, rejected = _voted_labels(task, answers, store.settings.rule, ambiguous)
-            if labels or rejected:
-                yield asked, labels, rejected
+        if task.of_spans:
+            for layer, kind in _layers(task, types).items():
+                labels, rejected = _voted_labels(task, answers, store.settings.rule, ambiguous, kind)
+                if labels or rejected:
+                    yield asked, layer, labels, rejected
         elif ambiguous and task.stop == task.start + 1 and all(answer.kind is Kind.LABEL for answer in answers):
             names = tuple(dict.fromkeys(answer.label for answer in answers if answer.label))
             if len(names) > 1:
-                yield asked, (names,), ()
+                yield asked, guideline, (names,), ()
 
 
 def _voted_labels(
-    task: AnnotationTask, answers: Sequence[Answer], rule: Rule, ambiguous: bool
+    task: AnnotationTask, answers: Sequence[Answer], rule: Rule, ambiguous: bool, kind: str | None
 ) -> tuple[Layer, tuple[Span, ...]]:
     """Return the labels of a dropped task of spans: those agreed on, and for disputed spans all that were given.
+
+    With `kind`, only spans of this type count.
 
     There are no labels if nothing is agreed on and disputes are not exported. The spans that most annotators reject are
     returned too, unless everything is marked.
     """
     votes = span_votes(answers, rule.majority)
-    labels = [*_span_labels(task, votes.agreed, votes.is_complete)]
-    layers = [_labels(task, answer) for answer in answers if answer.kind is Kind.SPANS]
-    for span in votes.disputed:
+    labels = [*_span_labels(task, _of_type(votes.agreed, kind), votes.is_complete)]
+    layers = [_labels(task, answer, kind) for answer in answers if answer.kind is Kind.SPANS]
+    for span in _of_type(votes.disputed, kind):
         for at in range(span.start - task.start, (span.stop or 0) - task.start):
             candidates = [layer[at] for layer in layers]
             is_known = ambiguous and None not in candidates
             labels[at] = tuple(dict.fromkeys(name for some in candidates for name in some or ())) if is_known else None
-    return tuple(labels) if any(labels) else (), () if votes.is_complete else votes.rejected
+    return tuple(labels) if any(labels) else (), () if votes.is_complete else _of_type(votes.rejected, kind)
 
 
-def _labels(task: AnnotationTask, answer: Answer) -> Layer:
-    """Return the labels that an answer gives to the tokens of its focus; none if it gives no label."""
+def _of_type(spans: tuple[Span, ...], kind: str | None) -> tuple[Span, ...]:
+    return tuple(span for span in spans if kind in (None, span.label))
+
+
+def _labels(task: AnnotationTask, answer: Answer, kind: str | None = None) -> Layer:
+    """Return the labels that an answer, as far as spans of a type, gives to the tokens of its focus; none if none."""
     if answer.kind is Kind.SPANS:
-        return _span_labels(task, answer.spans, answer.is_complete)
+        return _span_labels(task, _of_type(answer.spans, kind), answer.is_complete)
     return ((answer.label,),) if answer.label and task.stop == task.start + 1 else ()
 
 
@@ -129,7 +150,12 @@ def evidence(store: Store, guideline: str, task: str | None) -> Corpus:
         layers = (SEGMENTATION, kytea.TAG)
         return characters.map(lambda one: one.with_layers_of(layers).renamed({SEGMENTATION: guideline}))
     words = labelled(store, guideline)
-    return words.with_sentences(_with_common_columns(words.sentences, [guideline]))
+    return words.with_sentences(_with_common_columns(words.sentences, _names(store, words, guideline)))
+
+
+def _names(store: Store, corpus: Corpus, guideline: str) -> list[str]:
+    """Return the layers of a corpus of answers: that of their guideline, or one for each of its types."""
+    return [guideline] if corpus.guideline == guideline else [*store.labels(guideline)]
 
 
 def segmented(store: Store, guideline: str) -> Corpus:
@@ -171,10 +197,11 @@ GOLD = "gold"
 """The layer of planted gold."""
 
 
-def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
+def said_by_each(judged: Iterable[Judgement], guideline: str, types: Iterable[str] = ()) -> Corpus:
     """Return the sentences with answers, with a layer for each annotator, and a layer `gold` of planted gold.
 
-    Blanks in names become underscores. Judgements come by number, withdrawn ones included.
+    Where spans may overlap, each of their types has a layer `ANNOTATOR:TYPE`. Blanks in names become underscores.
+    Judgements come by number, withdrawn ones included.
     """
     of_guideline = (judgement for judgement in judged if judgement.task.task.guideline == guideline)
     last = {(judgement.task.id, judgement.annotator): judgement for judgement in of_guideline}
@@ -190,15 +217,18 @@ def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
             name = "_".join(annotator.split())
             if names.setdefault(name, annotator) != annotator or (name == GOLD and judgement.annotator == annotator):
                 raise CorpusError(f"an annotator {annotator!r}", f"a name that is not written {name!r} for another")
-            layer = layers[key].setdefault(name, [None] * len(task.sentence))
-            for position, candidates in enumerate(_labels(task, answer), task.start):
-                layer[position] = candidates or layer[position]
-            if answer.rejected:
-                rejected[key][name] = (*rejected[key].get(name, ()), *answer.rejected)
+            for kind in _layers(task, types).values():
+                called = f"{name}:{kind}" if kind else name
+                layer = layers[key].setdefault(called, [None] * len(task.sentence))
+                for position, candidates in enumerate(_labels(task, answer, kind), task.start):
+                    layer[position] = candidates or layer[position]
+                if wrong := _of_type(answer.rejected, kind):
+                    rejected[key][called] = (*rejected[key].get(called, ()), *wrong)
     annotated = []
+    called_layers = sorted({name for of_sentence in layers.values() for name in of_sentence})
     for key, sentence in sorted(sentences.items(), key=lambda item: item[1].location):
         unknown: list[Candidates] = [None] * len(sentence)
-        every = {name: tuple(layers[key].get(name, unknown)) for name in sorted(names)}
+        every = {name: tuple(layers[key].get(name, unknown)) for name in called_layers}
         annotated.append(replace(sentence, layers=every, rejected=rejected[key]))
     return Corpus(tuple(annotated), guideline)
 
@@ -267,20 +297,24 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
     if form == kytea.FORMAT.name:
         corpus = segmented(store, guideline)
         return _write(corpus, path, lambda stream: kytea.write(corpus, stream))
-    return _write_labels(labelled(store, guideline, ambiguous), path, form, guideline)
+    corpus = labelled(store, guideline, ambiguous)
+    return _write_labels(corpus, path, form, _names(store, corpus, guideline))
 
 
 def write_by_annotator(store: Store, path: str, guideline: str) -> int:
     """Write a column file with a column for each annotator; return the number of sentences."""
-    corpus = said_by_each(store.judgements(), guideline)
+    corpus = said_by_each(store.judgements(), guideline, store.labels(guideline))
     layers = [*corpus[0].layers] if len(corpus) else []
     return _write(corpus, path, lambda stream: columns.write(_with_common_columns(corpus.sentences, layers), stream))
 
 
-def _write_labels(corpus: Corpus, path: str, form: str, guideline: str) -> int:
+def _write_labels(corpus: Corpus, path: str, form: str, layers: Sequence[str]) -> int:
     if form == columns.FORMAT.name:
         sentences = corpus.sentences
-        return _write(corpus, path, lambda stream: columns.write(_with_common_columns(sentences, [guideline]), stream))
+        return _write(corpus, path, lambda stream: columns.write(_with_common_columns(sentences, layers), stream))
+    guideline, *others = layers
+    if others:
+        raise ValueError(f"found spans that may overlap, in the layers {', '.join(layers)}, expected columns")
     xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
     kept = corpus.map(lambda sentence: sentence.with_layers_of([conllu.UPOS, xpos]))
     has_upos = any(conllu.UPOS in sentence.layers for sentence in kept)

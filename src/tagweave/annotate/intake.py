@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +12,11 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import in_blocks, read_lines
+from tagweave.corpus.overlapping import joint_name
 from tagweave.errors import CorpusError
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.labels.transition_scheme import codes_spans
-from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.layered import LayeredPredictor
 
 _MANY = 200  # tasks of one transaction: annotators should not wait for a longer one
 
@@ -48,7 +49,7 @@ def put_notes(store: Store, guideline: str, notes: dict[str, str]) -> int:
 def put_uncertain(
     store: Store,
     corpus: Corpus,
-    tagger: ChainPredictor,
+    tagger: selection.SpanTagger,
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
@@ -59,7 +60,7 @@ def put_uncertain(
     """
     asked = selection.uncertain_tasks(tagger, corpus.sentences, share, model, seed)
     names = selection.types_of(tagger.labels) if codes_spans(tagger.labels) else tagger.labels
-    store.add_labels(tagger.guideline, dict.fromkeys(names, ""))
+    store.add_labels(selection.guideline_of(tagger), dict.fromkeys(names, ""))
     return _put(store, asked)
 
 
@@ -80,7 +81,7 @@ def put_known(
     corpus: Corpus,
     purpose: Purpose,
     number: int,
-    tagger: ChainPredictor | None = None,
+    tagger: selection.SpanTagger | None = None,
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
@@ -90,7 +91,7 @@ def put_known(
     A `number` of them are drawn at random. A tagger provides candidates, and narrows the draw to the share of the
     known tokens that it is least certain about, as for real tasks.
     """
-    if tagger is not None and codes_spans(tagger.labels):
+    if isinstance(tagger, LayeredPredictor) or (tagger is not None and codes_spans(tagger.labels)):
         return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
     guideline = corpus.guideline
     raw = [sentence.with_layers_of(sentence.layers.keys() - {guideline}) for sentence in corpus]
@@ -127,8 +128,9 @@ def put_spans(store: Store, corpus: Corpus) -> int:
 
     Its spans are candidates, and their types become labels of its guideline.
     """
-    _put_labels(store, corpus, of_spans=True)
-    return _put(store, selection.corpus_span_tasks(corpus))
+    layers = selection.span_layers(corpus)
+    _put_labels(store, corpus, layers, of_spans=True)
+    return _put(store, selection.corpus_span_tasks(corpus, layers))
 
 
 def put_known_spans(
@@ -136,24 +138,24 @@ def put_known_spans(
     corpus: Corpus,
     purpose: Purpose,
     number: int,
-    tagger: ChainPredictor | None = None,
+    tagger: selection.SpanTagger | None = None,
     model: int | None = None,
     seed: int = 0,
 ) -> int:
     """Ask for the spans of sentences that are known entirely; otherwise like `put_known`."""
-    gold = selection.known_spans(corpus)
+    layers = tagger.guidelines if isinstance(tagger, LayeredPredictor) else selection.span_layers(corpus)
+    gold = selection.known_spans(corpus, layers)
     chosen = np.random.default_rng(seed).permutation(len(gold))[:number].tolist()
     answers = {(gold[i][0].location, gold[i][0].forms): gold[i][1] for i in chosen}
     drawn = corpus.with_sentences([gold[i][0] for i in chosen])
     if tagger is None:
-        asked = selection.corpus_span_tasks(drawn)
+        asked = selection.corpus_span_tasks(drawn, layers)
     else:
         asked = selection.span_tasks(tagger, drawn.sentences, 1.0, model)
-    _put_labels(store, corpus, of_spans=True)
+    _put_labels(store, corpus, layers, of_spans=True)
     rows = ((task, answers[task.sentence.location, task.sentence.forms]) for task in asked)
-    return _put(
-        store, (replace(task, guideline=corpus.guideline, purpose=purpose, gold=answer) for task, answer in rows)
-    )
+    known = ((replace(task, guideline=joint_name(layers), purpose=purpose, gold=answer)) for task, answer in rows)
+    return _put(store, known)
 
 
 def version_of(
@@ -172,11 +174,10 @@ def version_of(
     return last.version
 
 
-def _put_labels(store: Store, corpus: Corpus, of_spans: bool = False) -> None:
-    names = collect_names(
-        [sentence.layers[corpus.guideline] for sentence in corpus if corpus.guideline in sentence.layers]
-    )
-    store.add_labels(corpus.guideline, dict.fromkeys(selection.types_of(names) if of_spans else names, ""))
+def _put_labels(store: Store, corpus: Corpus, layers: Sequence[str] = (), of_spans: bool = False) -> None:
+    layers = layers or (corpus.guideline,)
+    names = collect_names([sentence.layers[name] for name in layers for sentence in corpus if name in sentence.layers])
+    store.add_labels(joint_name(layers), dict.fromkeys(selection.types_of(names) if of_spans else names, ""))
 
 
 def _put(store: Store, tasks: Iterable[AnnotationTask]) -> int:

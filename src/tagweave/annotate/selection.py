@@ -27,6 +27,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
+from tagweave.corpus.overlapping import are_of_types, joint_name, layer_types, type_layers
 from tagweave.corpus.sentence import Candidates, Sentence, narrow
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, span_labels, spans_of
 from tagweave.evaluation.tables import tab_separated
@@ -38,12 +39,14 @@ from tagweave.labels.transition_scheme import codes_spans, split_label
 from tagweave.models.cascades import of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.ranking import span_entropies, word_probabilities
+from tagweave.models.layered import LayeredPredictor
+from tagweave.models.ranking import ProbableSpan, span_entropies, word_probabilities
 from tagweave.sources.gain import gain_over_labels, of_sentences
 
 if TYPE_CHECKING:
     from tagweave.annotate.questions import Asked
 
+SpanTagger = ChainPredictor | LayeredPredictor
 WORD_STRATEGIES = ("entropy", "marginal", "random")
 """By the entropy of the labels of the span; by how improbable the model finds it that the span is a word; at random."""
 
@@ -270,7 +273,7 @@ def types_of(labels: Iterable[str]) -> list[str]:
 
 
 def span_tasks(
-    tagger: ChainPredictor,
+    tagger: SpanTagger,
     sentences: Sequence[Sentence],
     share: float = 0.2,
     model: int | None = None,
@@ -278,22 +281,32 @@ def span_tasks(
 ) -> Iterator[AnnotationTask]:
     """Yield tasks for a share of the sentences, drawn by the uncertainty of a model, with the spans that it proposes.
 
-    Sentences in which every token has one label in the layer of the tagger's guideline are left out. The uncertainty of
-    a sentence is the mean over its tokens. `seed` draws the sentences, which are asked in the order in which they are
-    drawn.
+    Sentences in which every token has one label in the layers of the tagger are left out. The uncertainty of a sentence
+    is the mean over its tokens, and over chains. `seed` draws the sentences, which are asked in the order in which they
+    are drawn. Raises ValueError if the tagger has layers that are not called like the type of their spans.
     """
-    candidates = [sentence for sentence in sentences if len(sentence) and not _is_known(sentence, tagger.guideline)]
+    guideline, asks = guideline_of(tagger), Asks.LAYERS if len(tagger.guidelines) > 1 else Asks.SPANS
+    candidates = [sentence for sentence in sentences if len(sentence) and not _is_known(sentence, tagger.guidelines)]
     ranks = priorities(_means(tagger, candidates), np.random.default_rng(seed))
     order = np.argsort(-ranks, kind="stable")[: round(share * len(ranks))].tolist()
     drawn = [candidates[number] for number in order]
     for number, proposals in zip(order, _model_proposals(tagger, drawn), strict=True):
         sentence, priority = candidates[number], float(ranks[number])
-        focus = sentence, 0, len(sentence), tagger.guideline
-        yield AnnotationTask(*focus, proposals, priority, model=model, asks=Asks.SPANS)
+        yield AnnotationTask(sentence, 0, len(sentence), guideline, proposals, priority, model=model, asks=asks)
+
+
+def guideline_of(tagger: SpanTagger) -> str:
+    """Return the guideline under which a tagger asks: its own, or that of all its layers together."""
+    if isinstance(tagger, LayeredPredictor):
+        types = {name: kinds for of_chain in tagger.model.types for name, kinds in of_chain.items()}
+        if type_layers(types) != tagger.guidelines:
+            found = "; ".join(f"{name} of {', '.join(kinds)}" for name, kinds in types.items())
+            raise ValueError(f"found the layers {found}, expected a layer for each type, or one of them (`guideline`)")
+    return joint_name(tagger.guidelines)
 
 
 def uncertain_tasks(
-    tagger: ChainPredictor,
+    tagger: SpanTagger,
     sentences: Sequence[Sentence],
     share: float = 0.2,
     model: int | None = None,
@@ -304,30 +317,35 @@ def uncertain_tasks(
     Tokens that have one label under the tagger's guideline are left out. Raises ValueError for a model of characters,
     and a share that is none.
     """
-    if codes_spans(tagger.labels):
+    if isinstance(tagger, LayeredPredictor) or codes_spans(tagger.labels):
         return span_tasks(tagger, sentences, share, model, seed)
     tokens = least_certain(tagger, sentences, share, tagger.guideline, seed)
     return token_tasks(tokens, sentences, tagger, model, seed)
 
 
-def corpus_span_tasks(corpus: Corpus) -> Iterator[AnnotationTask]:
-    """Yield tasks for the sentences of a corpus that are not known entirely, with its own spans as proposals."""
-    for sentence in _in_iob2(corpus):
-        if not _is_known(sentence, corpus.guideline):
-            proposed = _corpus_proposals(sentence, corpus.guideline)
-            yield AnnotationTask(sentence, 0, len(sentence), corpus.guideline, proposed, asks=Asks.SPANS)
+def corpus_span_tasks(corpus: Corpus, layers: Sequence[str]) -> Iterator[AnnotationTask]:
+    """Yield tasks for the sentences of a corpus whose layers are not known entirely, with their spans as proposals."""
+    asks = Asks.LAYERS if len(layers) > 1 else Asks.SPANS
+    for sentence in _in_iob2(corpus, layers):
+        if not _is_known(sentence, layers):
+            proposed = _most_probable(one for name in layers for one in _corpus_proposals(sentence, name))
+            yield AnnotationTask(sentence, 0, len(sentence), joint_name(layers), proposed, asks=asks)
 
 
-def known_spans(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
-    """Return the sentences of a corpus whose labels are all known, without their layer, and the spans in each."""
-    guideline = corpus.guideline
+def span_layers(corpus: Corpus) -> tuple[str, ...]:
+    """Return the layers whose spans are asked for: those of types that overlap, or that of the corpus."""
+    return type_layers(layer_types([corpus])) if are_of_types([corpus]) else (corpus.guideline,)
+
+
+def known_spans(corpus: Corpus, layers: Sequence[str]) -> list[tuple[Sentence, Answer]]:
+    """Return the sentences of a corpus whose labels are all known, without their layers, and the spans in each."""
     return [
         (
-            sentence.with_layers_of(sentence.layers.keys() - {guideline}),
-            marked(group[0] for group in spans_of(sentence.layers[guideline], sentence.location)),
+            sentence.with_layers_of(sentence.layers.keys() - {*layers}),
+            marked(group[0] for name in layers for group in spans_of(sentence.layers[name], sentence.location)),
         )
-        for sentence in _in_iob2(corpus)
-        if _is_known(sentence, guideline)
+        for sentence in _in_iob2(corpus, layers)
+        if _is_known(sentence, layers)
     ]
 
 
@@ -344,7 +362,7 @@ def rankings(tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0) -> l
         and question.task.candidates
         and question.task.stop == question.task.start + 1
     ]
-    of_spans = [question for question in asked if question.task.asks is Asks.SPANS and codes_spans(tagger.labels)]
+    of_spans = [question for question in asked if question.task.of_spans and codes_spans(tagger.labels)]
     return _token_rankings(tagger, of_token, seed) + _span_rankings(tagger, of_spans, seed)
 
 
@@ -373,78 +391,94 @@ def _random(seed: int, asked: Sequence[Asked]) -> np.random.Generator:
     return np.random.default_rng([seed, *(question.id for question in asked[:1])])
 
 
-def _in_iob2(corpus: Corpus) -> Iterator[Sentence]:
-    """Yield the sentences that have tokens, with the layer of the corpus in IOB2; unknown where they have none.
+def _in_iob2(corpus: Corpus, layers: Sequence[str]) -> Iterator[Sentence]:
+    """Yield the sentences that have tokens, with some layers in IOB2; unknown where they have none.
 
     If the corpus covers only some types, its `O` says nothing of the others, and is unknown, too.
     """
-    name = corpus.guideline
-    all_layered = corpus.map(
-        lambda sentence: sentence if name in sentence.layers else sentence.with_layer(name, (None,) * len(sentence))
-    )
-    for sentence in convert(all_layered, "IOB2"):
-        if len(sentence) and corpus.covered is None:
-            yield sentence
-        elif len(sentence):
+    for name in layers:
+        unknown = (s if name in s.layers else s.with_layer(name, (None,) * len(s)) for s in corpus)
+        corpus = convert(corpus.with_sentences(unknown), "IOB2", layer=name)
+    for sentence in filter(len, corpus):
+        coded = sentence
+        for name in layers if corpus.covered is not None else ():
             layer = narrow(sentence.layers[name], lambda candidates: None if OUTSIDE in candidates else candidates)
-            yield sentence.with_layer(name, layer)
+            coded = coded.with_layer(name, layer)
+        yield coded
 
 
-def _is_known(sentence: Sentence, guideline: str) -> bool:
-    layer = sentence.layers.get(guideline, (None,))
+def _is_known(sentence: Sentence, layers: Iterable[str]) -> bool:
     return all(
-        candidates is not None and len(candidates) == 1 and not is_wildcard(candidates[0]) for candidates in layer
+        candidates is not None and len(candidates) == 1 and not is_wildcard(candidates[0])
+        for name in layers
+        for candidates in sentence.layers.get(name, (None,))
     )
 
 
-def _means(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-    """Return the mean uncertainty of the tokens of each sentence, float64[S]."""
-    tokens = _all_tokens(tagger, _with_known_types(tagger, sentences), tagger.guideline)
-    return of_sentences(tokens.uncertainty, _begins(sentences))
+def _chains(tagger: SpanTagger, sentences: Sequence[Sentence]) -> Iterator[tuple[ChainPredictor, list[Sentence]]]:
+    """Yield the tagger, or each of its chains, with its evidence in sentences."""
+    usable = _with_known_types(tagger, sentences)
+    if not isinstance(tagger, LayeredPredictor):
+        yield tagger, usable
+        return
+    for predictor, evidence in tagger.parts(Corpus(tuple(usable))):
+        yield predictor, [*evidence.sentences]
 
 
-def _model_proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:
-    """Yield the probable spans of each sentence, the most probable first; of those that overlap, the most probable."""
-    for spans in tagger.spans(_with_known_types(tagger, sentences), _LEAST, tagger.guideline):
-        chosen: list[Candidate] = []
-        taken: set[int] = set()
-        for span in spans:  # the most probable first
-            tokens = range(span.start, span.stop)
-            if taken.isdisjoint(tokens):
-                taken.update(tokens)
-                chosen.append(Candidate(span.label, round(min(span.probability, 1.0), 4), span.start, span.stop))
-        yield tuple(chosen[:_MOST])
+def _means(tagger: SpanTagger, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+    """Return the mean uncertainty of the tokens of each sentence, over all chains, float64[S]."""
+    begins = _begins(sentences)
+    tokens = (_all_tokens(chain, evidence, chain.guideline) for chain, evidence in _chains(tagger, sentences))
+    return np.asarray(np.mean([of_sentences(some.uncertainty, begins) for some in tokens], axis=0))
 
 
-def _with_known_types(tagger: ChainPredictor, sentences: Iterable[Sentence]) -> list[Sentence]:
+def _model_proposals(tagger: SpanTagger, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:
+    """Yield the probable spans of each sentence, the most probable first, of which those of a chain do not overlap."""
+    proposals = (
+        map(_disjoint, chain.spans(evidence, _LEAST, chain.guideline)) for chain, evidence in _chains(tagger, sentences)
+    )
+    kinds = {*types_of(tagger.labels), ""}  # chains may have those of other layers
+    for of_chains in zip(*proposals, strict=True):
+        yield _most_probable(one for of_chain in of_chains for one in of_chain if one.label in kinds)
+
+
+def _disjoint(spans: Iterable[ProbableSpan]) -> Iterator[Candidate]:
+    """Yield spans, which come the most probable first, unless they overlap one before."""
+    taken: set[int] = set()
+    for span in spans:
+        tokens = range(span.start, span.stop)
+        if taken.isdisjoint(tokens):
+            taken.update(tokens)
+            yield Candidate(span.label, round(min(span.probability, 1.0), 4), span.start, span.stop)
+
+
+def _most_probable(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(candidates, key=lambda one: (-one.probability, one.start, one.stop))[:_MOST])
+
+
+def _with_known_types(tagger: SpanTagger, sentences: Iterable[Sentence]) -> list[Sentence]:
     """Return the sentences; one loses its layers if they have a type that the model does not know (of a gazetteer)."""
     usable = []
     for sentence in sentences:
-        layer = sentence.layers.get(tagger.guideline, ())
-        knows = all(tagger.knows(name) for candidates in layer for name in candidates or ())
+        layers = (sentence.layers.get(name, ()) for name in tagger.guidelines)
+        knows = all(tagger.knows(label) for layer in layers for candidates in layer for label in candidates or ())
         usable.append(sentence if knows else replace(sentence, layers={}))
     return usable
 
 
-def _corpus_proposals(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:
-    """Return the spans of a layer, the more certain first; each of n alternatives has the probability 1 / n."""
-    layer = sentence.layers.get(guideline, (None,) * len(sentence))
-    candidates = [
-        Candidate(span.label or ANY, round(1 / len(group), 4), span.start, span.stop)
-        for group in spans_of(layer, sentence.location)
-        for span in group
-        if span.label != OUTSIDE and span.stop is not None
-    ]
-    return tuple(
-        sorted(candidates, key=lambda candidate: (-candidate.probability, candidate.start, candidate.stop))[:_MOST]
-    )
+def _corpus_proposals(sentence: Sentence, guideline: str) -> Iterator[Candidate]:
+    """Yield the spans of a layer; each of n alternatives has the probability 1 / n."""
+    for group in spans_of(sentence.layers[guideline], sentence.location):
+        for span in group:
+            if span.label != OUTSIDE and span.stop is not None:
+                yield Candidate(span.label or ANY, round(1 / len(group), 4), span.start, span.stop)
 
 
 FORMS = ("tsv", "label-studio", "doccano")
 _TITLES = ("score", "line", "first", "last", "candidates", "sentence")
 
 
-def ranked(tagger: ChainPredictor, corpus: Corpus, share: float = 0.2, seed: int = 0) -> list[AnnotationTask]:
+def ranked(tagger: SpanTagger, corpus: Corpus, share: float = 0.2, seed: int = 0) -> list[AnnotationTask]:
     """Return `uncertain_tasks` in the order in which the server asks them. Raises as these."""
     tasks = uncertain_tasks(tagger, corpus.sentences, share, None, seed)
     return sorted(tasks, key=lambda each: -each.uncertainty)
@@ -460,8 +494,10 @@ def write_tasks(tasks: Sequence[AnnotationTask], path: str, form: str = "tsv") -
         with written(path) as stream:
             stream.writelines(map(tab_separated, (_TITLES, *map(_row, tasks))))
         return
-    of_spans = any(task.asks is Asks.SPANS for task in tasks)
-    write_documents(form, Corpus(_proposed(tasks), tasks[0].guideline), path, task=SPANS if of_spans else TAGS)
+    sentences = _proposed(tasks)
+    named = (name for sentence in sentences for name, layer in sentence.layers.items() if any(layer))
+    corpus = Corpus(sentences, next(named, tasks[0].guideline))
+    write_documents(form, corpus, path, task=SPANS if tasks[0].of_spans else TAGS)
 
 
 def _row(task: AnnotationTask) -> tuple[object, ...]:
@@ -478,25 +514,36 @@ def _row(task: AnnotationTask) -> tuple[object, ...]:
 
 
 def _proposed(tasks: Sequence[AnnotationTask]) -> tuple[Sentence, ...]:
-    """Return the sentences of tasks, in their order, with the candidates and their probabilities as the only layer."""
+    """Return the sentences of tasks, in their order, with the candidates and their probabilities as the only layers."""
     of_sentence: dict[int, list[AnnotationTask]] = {}
     for task in tasks:
         of_sentence.setdefault(id(task.sentence), []).append(task)
     sentences = []
     for first, *more in of_sentence.values():
         sentence = first.sentence
-        layer: list[Candidates] = [None] * len(sentence)
-        if first.asks is Asks.SPANS:
-            layer = [*span_labels([(candidate.span,) for candidate in first.candidates], len(sentence))]
-            for candidate in first.candidates:
-                rest = round(1 - candidate.probability, 4)
-                for at in range(candidate.span.start, candidate.span.stop or 0):
-                    layer[at] = Soft((*(layer[at] or ()), OUTSIDE), (candidate.probability, rest))
-        else:
-            for task in (first, *more):
-                names = [candidate.label for candidate in task.candidates]
-                layer[task.start] = Soft(names, [candidate.probability for candidate in task.candidates])
+        layers: dict[str, list[Candidates]] = {first.guideline: [None] * len(sentence)}
+        of_layers: dict[str, list[Candidate]] = {}
+        for candidate in first.candidates if first.of_spans else ():
+            name = candidate.label if first.asks is Asks.LAYERS else first.guideline
+            of_layers.setdefault(name, []).append(candidate)
+        for name, candidates in of_layers.items():
+            layers[name] = _with_numbers(candidates, len(sentence))
+        for task in (first, *more) if not first.of_spans else ():
+            names = [candidate.label for candidate in task.candidates]
+            soft = Soft(names, [candidate.probability for candidate in task.candidates])
+            layers[first.guideline][task.start] = soft
         text = (comment for comment in sentence.comments if comment.lstrip("# ").startswith(f"{TEXT} ="))
         comments = (f"# {DOCUMENT} = {sentence.location.line}", *text)
-        sentences.append(replace(sentence, layers={first.guideline: tuple(layer)}, comments=comments, covered=None))
+        proposed = {name: tuple(layer) for name, layer in layers.items()}
+        sentences.append(replace(sentence, layers=proposed, comments=comments, covered=None))
     return tuple(sentences)
+
+
+def _with_numbers(candidates: Sequence[Candidate], length: int) -> list[Candidates]:
+    """Return a layer of proposed spans, which do not overlap, with their probabilities."""
+    layer: list[Candidates] = [*span_labels([(candidate.span,) for candidate in candidates], length)]
+    for candidate in candidates:
+        rest = round(1 - candidate.probability, 4)
+        for at in range(candidate.span.start, candidate.span.stop or 0):
+            layer[at] = Soft((*(layer[at] or ()), OUTSIDE), (candidate.probability, rest))
+    return layer

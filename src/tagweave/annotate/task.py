@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import combinations
 from typing import NamedTuple
 
 from tagweave.corpus.sentence import Sentence
@@ -32,6 +32,8 @@ class Asks(StrEnum):
 
     LABEL = "label"
     SPANS = "spans"
+    LAYERS = "layers"
+    """Spans, of which those of different types may overlap; each type is a layer."""
 
 
 class Purpose(StrEnum):
@@ -90,9 +92,10 @@ class Answer:
         for span in self.spans:
             if span.stop is None or not 0 <= span.start < span.stop or span.label in (None, "", OUTSIDE, ANY):
                 raise ValueError(f"found the span {span}, expected one token or more, and a type")
-        for one, other in pairwise(self.spans):
-            if one.stop is None or other.start < one.stop:
-                raise ValueError(f"found the spans {one} and {other}, expected spans in order that do not overlap")
+        for one, other in combinations(self.spans, 2):
+            if other < one or (one.label == other.label and overlap(one, other)):
+                expected = "spans in order, of which those of one type do not overlap"
+                raise ValueError(f"found the spans {one} and {other}, expected {expected}")
 
     def __str__(self) -> str:
         if self.kind is not Kind.SPANS:
@@ -112,6 +115,11 @@ class Answer:
             return self.label
         rejected = {"rejected": self.rejected} if self.rejected else {}
         return json.dumps({"complete": self.is_complete, "spans": self.spans, **rejected}, ensure_ascii=False)
+
+
+def overlap(one: Span, other: Span) -> bool:
+    """Return whether two spans have a token in common."""
+    return one.start < (other.stop or 0) and other.start < (one.stop or 0)
 
 
 def label(name: str) -> Answer:
@@ -162,8 +170,8 @@ class AnnotationTask:
                 "and only there where the purpose is gold or training"
             )
         for candidate in self.candidates:
-            if (candidate.start is not None) != (self.asks is Asks.SPANS) or not self.holds(candidate):
-                expected = "a span in the focus" if self.asks is Asks.SPANS else "a label of the focus"
+            if (candidate.start is not None) != self.of_spans or not self.holds(candidate):
+                expected = "a span in the focus" if self.of_spans else "a label of the focus"
                 raise ValueError(f"found the candidate {candidate}, expected {expected}")
 
     def holds(self, span: Candidate | Span) -> bool:
@@ -171,6 +179,15 @@ class AnnotationTask:
         if span.start is None:
             return True
         return span.stop is not None and self.start <= span.start < span.stop <= self.stop
+
+    @property
+    def of_spans(self) -> bool:
+        """Whether it asks for spans."""
+        return self.asks is not Asks.LABEL
+
+    def excludes(self, one: Span, other: Span) -> bool:
+        """Return whether two spans cannot both be there."""
+        return overlap(one, other) and (self.asks is Asks.SPANS or one.label == other.label)
 
     def words(self, span: Span) -> str:
         """Return the text of a span."""

@@ -61,7 +61,7 @@ def undo(request: PageRequest) -> Response:
         request.refused(error)
         return show(request, f"Not undone: {error}.", 409)
     message = "Your last answer was withdrawn."
-    if request.wants_json and lease.task.asks is Asks.SPANS:
+    if request.wants_json and lease.task.of_spans:
         judgements = request.site.store.judgements_of(lease.task_id)
         last = [judgement for judgement in judgements if judgement.annotator == request.me.name][-1]
         withdrawn = Draft(lease.task, steps=tuple(steps_to(lease.task, last.answer)))
@@ -90,7 +90,7 @@ def _page(
     started: float | None = None,
 ) -> Response:
     store = request.site.store
-    if lease and lease.task.asks is Asks.SPANS:
+    if lease and lease.task.of_spans:
         draft = draft or Draft(lease.task)
     values: dict[str, Any] = {
         "lease": lease,
@@ -154,7 +154,7 @@ def _dispute_page(
 ) -> Response:
     store = request.site.store
     judgements = standing(store.judgements_of(asked.id)) if asked else []
-    if asked and asked.task.asks is Asks.SPANS:
+    if asked and asked.task.of_spans:
         draft = draft or _draft(request, asked, judgements)
     names: dict[str | Span, list[str]] = {}
     for judgement in judgements:

@@ -151,7 +151,7 @@ def _check(purpose: str, model: str | None, spans: bool) -> None:
 
 
 def open_model(model: str, guideline: str | None, threads: int) -> ChainPredictor:
-    """The model as a tagger of one of its guidelines."""
+    """The model as a tagger of one of its guidelines, or of all layers of spans."""
     from tagweave.front.loading import load_model
 
     return load_model(model, threads).under([guideline] if guideline else ())

@@ -99,7 +99,8 @@ class LayeredPredictor:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The labels of all layers."""
-        return tuple(dict.fromkeys(label for predictor in self.predictors for label in predictor.labels))
+        names = (label for views in self._views for view in views.values() for label in view.names)
+        return tuple(dict.fromkeys(names))
 
     def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:
         """Return the layer of the model, by default its first, if it is among names."""

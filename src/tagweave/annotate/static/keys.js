@@ -166,14 +166,17 @@ function drag(event) {
   if (drags && word) select(anchor, Number(word.dataset.token));
 }
 
-// a word that was not dragged from stands for the span around it, if there is one
+// a word that was not dragged from stands for the innermost span around it, if there is one
 function release(event) {
   const word = event.target.closest("[data-token]");
   drags = false;
   if (!word || anchor !== head || !word.closest(".span")) return;
   const number = Number(word.dataset.token);
   const rows = [...main.querySelectorAll("[data-row]:not(.rejected)")];
-  const around = rows.find((each) => each.dataset.first <= number && number <= each.dataset.last);
+  const length = (each) => each.dataset.last - each.dataset.first;
+  const [around] = rows
+    .filter((each) => each.dataset.first <= number && number <= each.dataset.last)
+    .sort((one, other) => length(one) - length(other)); // the innermost
   byWords = false;
   moveTo([...main.querySelectorAll("[data-row]")].indexOf(around), false);
 }
