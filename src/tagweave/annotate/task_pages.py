@@ -13,13 +13,15 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 
 from tagweave.annotate.assignment import Lease, RefusedError
-from tagweave.annotate.draft import Draft, read_form, steps_to
+from tagweave.annotate.draft import Draft, read_form, read_steps, steps_to
 from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.questions import Asked
+from tagweave.annotate.reasons import reasons
 from tagweave.annotate.rules import span_votes
 from tagweave.annotate.store import Judgement, standing
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, Status
 from tagweave.corpus.spans import Span
+from tagweave.errors import TagweaveError
 
 
 def show(request: PageRequest, message: str = "", status: int = 200) -> Response:
@@ -28,9 +30,14 @@ def show(request: PageRequest, message: str = "", status: int = 200) -> Response
 
 
 def answer(request: PageRequest) -> Response:
-    """Take an answer, and show the next task; or take a step in marking spans. A refused step changes nothing."""
+    """Take an answer, and show the next task; or take a step in marking spans, or show the reasons of the model.
+
+    A refused step changes nothing.
+    """
     number = request.fields.number("task")
     try:
+        if request.fields["why"]:
+            return _explain(request, _held(request, number))
         if "steps" not in request.fields:
             return _save(request, number, request.fields.answer())
         store = request.site.store
@@ -39,9 +46,7 @@ def answer(request: PageRequest) -> Response:
         submission = read_form(request.fields, Draft(asked.task), store.labels(asked.task.guideline))
         if submission.answer is not None:
             return _save(request, number, submission.answer)
-        lease = store.claim(request.me.id)
-        if lease is None or lease.task_id != number:
-            raise RefusedError("this task is not yours, or no longer")
+        lease = _held(request, number)
         if submission.status != 200:
             request.refused(submission.message)
         draft = Draft(lease.task, steps=submission.draft.steps)
@@ -50,6 +55,27 @@ def answer(request: PageRequest) -> Response:
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not taken: {error}.", 409)
+
+
+def _held(request: PageRequest, number: int) -> Lease:
+    """Return the task that the annotator holds. Raises RefusedError unless it has this number."""
+    lease = request.site.store.claim(request.me.id)
+    if lease is None or lease.task_id != number:
+        raise RefusedError("this task is not yours, or no longer")
+    return lease
+
+
+def _explain(request: PageRequest, lease: Lease) -> Response:
+    """Show the task with the reasons of its model; of the selected span, if words are selected."""
+    fields, task = request.fields, lease.task
+    token = fields.number("first") if fields["first"] else None if task.of_spans else task.start
+    try:
+        why = reasons(request.site.store, task, token)
+    except TagweaveError as error:
+        raise RefusedError(str(error)) from error
+    message = "The reasons are below." if why else "No model is at hand that chose this task."
+    draft = Draft(task, steps=read_steps(fields["steps"])) if task.of_spans else None
+    return _page(request, lease, message, draft=draft, started=fields.time("started"), why=why)
 
 
 def undo(request: PageRequest) -> Response:
@@ -88,6 +114,7 @@ def _page(
     status: int = 200,
     draft: Draft | None = None,
     started: float | None = None,
+    why: str | None = None,
 ) -> Response:
     store = request.site.store
     if lease and lease.task.of_spans:
@@ -95,6 +122,7 @@ def _page(
     values: dict[str, Any] = {
         "lease": lease,
         "draft": draft,
+        "why": why,
         "notes": store.labels(lease.task.guideline) if lease else {},
         "now": started or time.time(),
         "progress": store.progress(request.me.id),
