@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PipelineError, PlanError, RequestError, StreamError
+from tagweave.front.card import model_card
 from tagweave.front.description import describe_model, model_lines
 from tagweave.front.layered_tagger import LayeredTagger
 from tagweave.learning.run import Silence
 from tagweave.models.assembly import check
+from tagweave.models.selective import selection
 from tagweave.serve.served_models import Tagging
 
 GENES, DISEASES, CHEMICALS = ("p53", "brca1", "myc"), ("cancer", "asthma", "gout"), ("zinc", "iron")
@@ -224,6 +227,10 @@ def test_every_chain_says_what_it_is_sure_of(folder: Path) -> None:
     model.complete_file(folder / "given.conll", folder / "sure.conll", precision=0.98)
     (sure,) = tw.load(str(folder / "sure.conll"))
     assert sure.layers["Gene"][:2] == (("B-Gene",), None) and sure.layers["Disease"][1] == ("B-Disease",)
+    model.save(folder / "sure.model")
+    costs = [line for line in model_lines(describe_model(str(folder / "sure.model"))) if " said at a precision" in line]
+    assert [line.split(":")[0].strip() for line in costs] == ["Gene", "Disease+Chemical"]
+    assert "Probabilities of Disease+Chemical are calibrated" in model_card(folder / "sure.model")
     for level in ({"precision": 0.99}, {"recall": 0.98}):
         with pytest.raises(StreamError, match="development data promise no more"):
             model.tag(words, **level)
@@ -293,6 +300,20 @@ def test_files_whose_layers_do_not_fit_are_refused(
     change(description)
     with pytest.raises(ValueError, match=r"found|Expected"):
         check(description)
+
+
+def test_layers_of_one_type_keep_apart_what_is_promised() -> None:
+    """Two layers with spans of the same type: one chain promises a level, the other one does not."""
+
+    def chain(least: float | None) -> Any:
+        rows = [{"level": 0.9, "least": {"X": least, "O": None}, "said": 1.0}]
+        return SimpleNamespace(about={"selective": {"of": "spans", "precision": rows, "recall": rows}})
+
+    model = SimpleNamespace(kind="layers", chains=[chain(0.5), chain(None)], types=[{"X": ("X",)}, {"Y": ("X",)}])
+    selected = selection(model, 0.9, None, "m")
+    assert selected is not None and selected.unpromised == ["X of Y"]
+    with pytest.raises(StreamError, match="expected it without: its development data promise no more"):
+        selection(model, None, 0.9, "m")
 
 
 def test_a_component_of_spacy_takes_one_layer(model: LayeredTagger) -> None:

@@ -18,7 +18,7 @@ from tagweave.errors import CorpusError
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.score import interval
 from tagweave.front.corpora import load
-from tagweave.front.description import calibration_line, describe_model
+from tagweave.front.description import calibration_line, describe_model, parts_of
 from tagweave.front.loading import load_model
 from tagweave.models.hub import CARD, MODEL, PREFIX, endpoint, fetched, hub_name, told
 from tagweave.models.selective import is_promised
@@ -183,12 +183,15 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
     if dev is not None:
         yield f"On the development data, by which the iteration was chosen: {100 * dev:.2f}."
         yield ""
-    if "calibration" in about["about"]:
-        line = calibration_line(about["about"]["calibration"])
-        yield f"Probabilities are calibrated: scores are divided by a {cell(line)}. That changes no label."
-        yield ""
-    if "selective" in about["about"]:
-        yield from (*_levels(about["about"]["selective"]), "")
+    for name, known in parts_of(about).items():
+        of = f" of {cell(name)}" if name else ""
+        if "calibration" in known:
+            line = calibration_line(known["calibration"])
+            yield f"Probabilities{of} are calibrated: scores are divided by a {cell(line)}. That changes no label."
+            yield ""
+        if "selective" in known:
+            facts = known["selective"]
+            yield from (*_levels({**facts, "of": facts["of"] + of}), "")
     if not scored:
         yield "Not measured on test data."
         return

@@ -115,6 +115,7 @@ def _layered_facts(description: dict[str, Any]) -> dict[str, Any]:
         "guide": None,
         "taggers": [],
         "templates": description["encoder"]["templates"],
+        "chains": {chain["space"]["views"][0]["guideline"]: chain["about"] for chain in description["chains"]},
     }
 
 
@@ -154,6 +155,11 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
         **({"spans": dict(layer.spans)} if layer.spans else {}),
         **({"rejected": layer.rejected} if layer.rejected else {}),
     }
+
+
+def parts_of(model: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return what is known about a model under the name "", and about each of its chains under its name."""
+    return {"": model["about"], **model.get("chains", {})}
 
 
 def calibration_line(facts: Mapping[str, Any]) -> str:
@@ -205,9 +211,11 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
         yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")
     if "dev_scores" in about:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
-    if "calibration" in about:
-        yield f"  probabilities: {calibration_line(about['calibration'])}"
-    yield from (f"  {line}" for line in costs(about["selective"])) if "selective" in about else ()
+    for name, known in parts_of(model).items():
+        of = f"  {name}: " if name else "  "
+        if "calibration" in known:
+            yield f"{of}probabilities: {calibration_line(known['calibration'])}"
+        yield from (f"{of}{line}" for line in costs(known["selective"])) if "selective" in known else ()
     for field, what in (("lexicons", "words"), ("gazetteers", "phrases"), ("clusters", "words in clusters")):
         for file in plan.get(field, ()):
             yield (f"  with {file['path']}: {file['size']:,} {what}, sha256 {file['sha256'][:12]}")

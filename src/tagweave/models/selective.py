@@ -214,15 +214,20 @@ def selection(model: Any, precision: float | None, recall: float | None, name: s
 def _of_chains(model: LayeredModel, kind: str, level: float, name: str) -> LayeredSelection:
     """Return what chains say: those for which no precision is promised say nothing, if it is for others."""
     chains, errors = list[Selection](), list[StreamError]()
-    for chain, types in zip(model.chains, model.types, strict=True):
+    for chain in model.chains:
         try:
             chains.append(_selection(chain.about, kind, level, name))
         except StreamError as error:
             errors.append(error)
-            chains.append(Selection(dict.fromkeys(kind for kinds in types.values() for kind in kinds)))
+            chains.append(Selection({}))
     if errors and (kind == "recall" or len(errors) == len(chains)):
         raise errors[0]
-    least = {label: at for chain in chains for label, at in chain.least.items() if label != OUTSIDE}
+    least = {
+        label if label == layer else f"{label} of {layer}": chain.least.get(label)
+        for chain, types in zip(chains, model.types, strict=True)
+        for layer, labels in types.items()
+        for label in labels
+    }
     return LayeredSelection(least, kind == "recall", chains)
 
 
