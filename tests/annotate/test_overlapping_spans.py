@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,10 @@ def test_from_a_corpus_whose_spans_overlap(tmp_path: Path, model: Any) -> None:
     first, *rest = corpus.sentences
     layer = (None, *first.layers["Gene"][1:])
     part = corpus.with_sentences([first.with_layer("Gene", layer), *rest])
+    store = Store.open(f"sqlite:///{tmp_path / 'alone.db'}")
+    assert put_known_spans(store, replace(part, guideline="Gene"), Purpose.GOLD, 9, model.under(["Gene"])) == 2
+    assert {asked.task.guideline for asked in store.tasks(Status.OPEN, Purpose.GOLD)} == {"Gene"}
+    store.close()
     for number, tagger in enumerate((None, model.under())):
         store = Store.open(f"sqlite:///{tmp_path / str(number)}.db")
         assert put_known_spans(store, part, Purpose.GOLD, 9, tagger) == 2

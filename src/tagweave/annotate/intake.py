@@ -143,7 +143,8 @@ def put_known_spans(
     seed: int = 0,
 ) -> int:
     """Ask for the spans of sentences that are known entirely; otherwise like `put_known`."""
-    layers = tagger.guidelines if isinstance(tagger, LayeredPredictor) else selection.span_layers(corpus)
+    layers = selection.span_layers(corpus) if tagger is None else (corpus.guideline,)
+    layers = tagger.guidelines if isinstance(tagger, LayeredPredictor) else layers
     gold = selection.known_spans(corpus, layers)
     chosen = np.random.default_rng(seed).permutation(len(gold))[:number].tolist()
     answers = {(gold[i][0].location, gold[i][0].forms): gold[i][1] for i in chosen}

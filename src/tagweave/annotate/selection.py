@@ -415,28 +415,17 @@ def _is_known(sentence: Sentence, layers: Iterable[str]) -> bool:
     )
 
 
-def _chains(tagger: SpanTagger, sentences: Sequence[Sentence]) -> Iterator[tuple[ChainPredictor, list[Sentence]]]:
-    """Yield the tagger, or each of its chains, with its evidence in sentences."""
-    usable = _with_known_types(tagger, sentences)
-    if not isinstance(tagger, LayeredPredictor):
-        yield tagger, usable
-        return
-    for predictor, evidence in tagger.parts(Corpus(tuple(usable))):
-        yield predictor, [*evidence.sentences]
-
-
 def _means(tagger: SpanTagger, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
     """Return the mean uncertainty of the tokens of each sentence, over all chains, float64[S]."""
-    begins = _begins(sentences)
-    tokens = (_all_tokens(chain, evidence, chain.guideline) for chain, evidence in _chains(tagger, sentences))
+    begins, parts = _begins(sentences), tagger.parts(_with_known_types(tagger, sentences))
+    tokens = (_all_tokens(chain, evidence.sentences, evidence.guideline) for chain, evidence in parts)
     return np.asarray(np.mean([of_sentences(some.uncertainty, begins) for some in tokens], axis=0))
 
 
 def _model_proposals(tagger: SpanTagger, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:
     """Yield the probable spans of each sentence, the most probable first, of which those of a chain do not overlap."""
-    proposals = (
-        map(_disjoint, chain.spans(evidence, _LEAST, chain.guideline)) for chain, evidence in _chains(tagger, sentences)
-    )
+    parts = tagger.parts(_with_known_types(tagger, sentences))
+    proposals = [map(_disjoint, chain.spans(text.sentences, _LEAST, text.guideline)) for chain, text in parts]
     kinds = {*types_of(tagger.labels), ""}  # chains may have those of other layers
     for of_chains in zip(*proposals, strict=True):
         yield _most_probable(one for of_chain in of_chains for one in of_chain if one.label in kinds)
@@ -456,14 +445,14 @@ def _most_probable(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(candidates, key=lambda one: (-one.probability, one.start, one.stop))[:_MOST])
 
 
-def _with_known_types(tagger: SpanTagger, sentences: Iterable[Sentence]) -> list[Sentence]:
+def _with_known_types(tagger: SpanTagger, sentences: Iterable[Sentence]) -> Corpus:
     """Return the sentences; one loses its layers if they have a type that the model does not know (of a gazetteer)."""
     usable = []
     for sentence in sentences:
         layers = (sentence.layers.get(name, ()) for name in tagger.guidelines)
         knows = all(tagger.knows(label) for layer in layers for candidates in layer for label in candidates or ())
         usable.append(sentence if knows else replace(sentence, layers={}))
-    return usable
+    return Corpus(tuple(usable), tagger.guideline)
 
 
 def _corpus_proposals(sentence: Sentence, guideline: str) -> Iterator[Candidate]:

@@ -114,6 +114,10 @@ class ChainPredictor:
         """Yield about so many sentences at a time; documents whole if features look at them."""
         return (in_blocks_of_documents if self.model.encoder.of_documents else in_blocks)(sentences, size)
 
+    def parts(self, corpus: Corpus) -> list[tuple[ChainPredictor, Corpus]]:
+        """Return the predictors of all chains, here one, with what a corpus says of each."""
+        return [(self, corpus)]
+
     def under_evidence(self, sentences: Sequence[Sentence], layer: str) -> Encoded:
         """Return sentences in the features of the model, with a layer as evidence, and the table of its label sets."""
         encoded, sets = self._encoded(self.tokens(sentences, layer), layer, None)
