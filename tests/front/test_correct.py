@@ -92,6 +92,21 @@ def test_a_correction_is_stored(content: Path, tmp_path: Path) -> None:
     assert tw.load_model(tmp_path / "corrected").tag(tokens) == labels
 
 
+def test_evidence_corrects_once(content: Path, spans: tuple[tw.Corpus, tw.Corpus]) -> None:
+    """What a model knows is left out, also if it cannot be satisfied; where it is right, its weights stay."""
+    model, told = tw.load_model(content).trained, list[str]()
+    evidence = tw.Corpus([(s.forms, [labels[0] for labels in s.layers["ner"]]) for s in spans[1]], "ner")
+    impossible = tw.Corpus([*evidence, (("to", "abc"), ("O", "B-CITY"))], "ner")
+    corrected = correction.corrected_by(model, impossible, told.append)
+    assert corrected.weights is not model.weights and len(told) == 1 and "CITY" in told[0]
+    assert correction.corrected_by(corrected, impossible, told.append) is corrected
+    mistaken = wrong(tw.load_model(content), evidence)
+    right = evidence.with_sentences([evidence[at] for at in range(len(evidence)) if at not in mistaken])
+    again = correction.corrected_by(model, right, told.append)
+    assert again is not model and again.weights is model.weights and len(told) == 1
+    assert correction.corrected_by(again, evidence, told.append).weights is not model.weights
+
+
 def test_segmenters_are_corrected(tmp_path: Path) -> None:
     model = tw.train(sample("ctb.txt"), task="segment", **QUICK)
     words = [*"他昨天", "在图", "书馆", "看书"]

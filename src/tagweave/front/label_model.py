@@ -239,12 +239,10 @@ class LabelModel(Model):
         Raises:
             CorpusError: labels that the model does not know, that exclude one another, or that its features cannot tell
                 from its own.
-            StreamError: the model has a network.
+            PlanError: the model has a network.
         """
         from tagweave.models.correction import corrected  # labelling needs no learner
 
-        if self.chain.encoder.subwords is not None:
-            raise StreamError(f"{self.name}: found a network, expected a model of features to correct")
         guideline = self.guidelines[0]
         pairs: Any = [Sentence(tuple(tokens)) if labels is None else (tokens, labels)]
         corpus = self._in_tokens(Corpus(pairs, guideline))

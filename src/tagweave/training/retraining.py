@@ -14,6 +14,7 @@ from tagweave.corpus.load import parse_argument
 from tagweave.errors import PlanError
 from tagweave.exchange.load import load
 from tagweave.learning.run import Run
+from tagweave.models.correction import with_known
 from tagweave.models.storage import describe_model
 from tagweave.training.corpora import OpenedSource, opened
 from tagweave.training.methods import METHODS, SINGLE, read_plan, with_typed_options
@@ -96,13 +97,19 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
 
 
 def train_again(plan: Plan, evidence: Corpus, path: Path, run: Run) -> None:
-    """Train by a plan of `again` on its files and on evidence; the model appears under its name when it is complete."""
+    """Train by a plan of `again` on its files and on evidence, which the model knows then (`models.correction`).
+
+    The file appears under its name when it is complete.
+    """
     evidence_number = len(plan.target) - 1
     sources: list[OpenedSource] = [
         opened(source) for number, source in enumerate(plan.named) if number != evidence_number
     ]
     sources.insert(evidence_number, evidence)
-    save_training(train(job_of(plan, run, sources)), path)
+    training = train(job_of(plan, run, sources))
+    model = training.fitted.model
+    known = replace(model, about=with_known(model.about, evidence))
+    save_training(replace(training, fitted=replace(training.fitted, model=known)), path)
 
 
 def _in_roles(corpora: Sequence[Source], plan: Plan, tell: Callable[[str], None]) -> tuple[list[Source], list[Source]]:
