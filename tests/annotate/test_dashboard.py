@@ -113,6 +113,7 @@ def test_the_dashboard_draws_it(tmp_path: Path) -> None:
     assert "<svg" not in curator.look("/dashboard")
     for minutes, accuracy in ((12.5, 0.8125), (20.0, 0.9)):
         store.add_model("later", 0, minutes, accuracy)
+    store.add_model("later-0.1.model", 30, 21.5, None)  # a correction
     page = curator.look("/dashboard")
     drawn = re.search(r"<svg.*?</svg>", page, re.DOTALL)
     assert drawn
@@ -120,6 +121,7 @@ def test_the_dashboard_draws_it(tmp_path: Path) -> None:
         "Version 2: 0.812 after 12.5 minutes",
         "Version 3: 0.900 after 20.0 minutes",
     ]
+    assert "21.5" not in page
     assert re.search(r"accuracy; the axis begins at \d+%</text>", drawn[0])
     assert "style=" not in drawn[0]  # the policy forbids it
     store.close()

@@ -13,7 +13,7 @@ from made_tasks import say
 
 from tagweave.annotate import retraining
 from tagweave.annotate.intake import put_uncertain
-from tagweave.annotate.retraining import Retraining, accuracy, minutes, retrain
+from tagweave.annotate.retraining import Retraining, accuracy, correct, minutes, retrain
 from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Status, label
@@ -24,6 +24,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
+from tagweave.models.versions import is_correction
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.plan import Plan
@@ -123,3 +124,65 @@ def test_a_process_that_is_killed_after_training_is_finished_by_the_next(
     assert model is not None and (len(evidence), len(store.models())) == (1, 2)
     assert {each.task.model for each in store.tasks(Status.OPEN)} == {model.version}
     assert not again.is_due(store, 0)
+
+
+def corrected(store: Store, person: int, again: Retraining) -> str:
+    """Answer something that the newest model does not say, and correct it; return the name of its file."""
+    lease = store.claim(person)
+    assert lease is not None
+    names = [one.label for one in lease.task.candidates]
+    store.answer(person, lease.task_id, label("PN" if names[0] != "PN" else "NN"))
+    correct(store, again)
+    return Path(store.models()[-1].path).name
+
+
+def test_between_trainings_answers_correct_the_model_and_rank_the_tasks(
+    store: Store, again: Retraining, evidence: list[Corpus], models: tuple[str, str]
+) -> None:
+    """A correction is a version that nobody measures; its file replaces the one before, and a training removes it."""
+    out = Path(again.folder)
+    out.mkdir()
+    before = {each.id: each.task for each in store.tasks(Status.OPEN)}
+    assert corrected(store, 1, again) == "first-0.1.model"
+    model = store.models()[1]
+    assert (model.judgement, model.accuracy) == (2, None) and again.is_due(store, 0)
+    tagger = ChainPredictor(load_model(model.path))
+    after = {each.id: each.task for each in store.tasks(Status.OPEN)}
+    assert {task.model for task in after.values()} == {model.version} and after.keys() < before.keys()
+    for task in after.values():
+        best = tagger.probabilities([task.sentence])[0][task.start].max()
+        assert task.candidates[0].probability == pytest.approx(best, abs=1e-4)
+    assert any(before[number].candidates != task.candidates for number, task in after.items())
+    for known in store.outcomes("ctb"):
+        [tagged] = tagger.tag([known.task.sentence])
+        assert known.outcome is not None and tagged.layers["ctb"][known.task.start] == (known.outcome.label,)
+    assert correct(store, again) is None and not again.is_new(store, 0)
+    assert corrected(store, 1, again) == "first-0.2.model"
+    assert [path.name for path in out.glob("*.model")] == ["first-0.2.model"]
+    assert retrain(store, again) == store.models()[-1] and len(evidence) == 1
+    assert [path.name for path in out.glob("*.model")] == ["first-3.model"]
+    assert [is_correction(each.path) for each in store.models()] == [False, True, True, False]
+    assert corrected(store, 1, again) == "first-3.1.model" and not again.is_due(store, 0)
+
+
+@pytest.mark.parametrize(
+    ("where", "step"), [(retraining.intake, "version_of"), (retraining, "rank"), (Store, "measured")]
+)
+def test_a_process_that_is_killed_while_it_corrects_is_followed_by_one_that_does(
+    store: Store, again: Retraining, where: Any, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(again.folder).mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(where, step, lambda *_, **__: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            corrected(store, 1, again)
+    assert again.is_new(store, 0)
+    model = correct(store, again)
+    assert model is not None and (Path(model.path).name, len(store.models())) == ("first-0.1.model", 2)
+    assert {each.task.model for each in store.tasks(Status.OPEN)} == {model.version}
+    assert not again.is_new(store, 0) and correct(store, again) is None
+
+
+def test_without_its_file_a_model_waits_for_the_next_training(store: Store, again: Retraining) -> None:
+    store.add_model("gone/first-7.model", 0, 0)
+    assert correct(store, again) is None and len(store.models()) == 2

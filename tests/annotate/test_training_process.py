@@ -13,8 +13,9 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from made_tasks import GUIDELINE, NN, make_tasks, say
+from made_tasks import GUIDELINE, NN, VV, make_tasks, say
 
+import tagweave as tw
 from tagweave.annotate import retraining
 from tagweave.annotate.retraining import Retraining, run_child, take, training
 from tagweave.annotate.rules import Rule, Settings
@@ -112,3 +113,31 @@ def test_after_one_that_fails_the_next_follows_as_many_judgements(
     ]
     trained = load_model(tmp_path / "out" / "first-4.model").about["plan"]["target"]
     assert [(each["path"], each["size"]) for each in trained] == [("train.txt", 1), ("", 4)]
+
+
+def test_between_trainings_a_process_corrects_the_newest_model(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two servers of a store do it once; a training that follows knows the answers that it learned from."""
+    monkeypatch.setattr(retraining, "_PAUSE", 0.05)
+    url, file, first = f"sqlite:///{tmp_path}/answers.db", tmp_path / "train.txt", tmp_path / "first.model"
+    file.write_text("a_NN b_NN\nc_VV\n", "utf-8")
+    tw.train(f"{GUIDELINE}={file}", iterations=2, average_seeds=1).save(first)
+    settings = Settings(Rule(1, 0, 1))
+    store = Store.open(url, settings, seed=1)
+    store.add_tasks(make_tasks(range(30)))
+    store.add_annotator("a")
+    store.add_model(str(first), 0, 0)
+    target = Source(str(file), guideline=GUIDELINE), Source(guideline=GUIDELINE)
+    plan = Plan(target, iterations=1, average_seeds=1)
+    again = Retraining(url, "first", GUIDELINE, plan, str(tmp_path / "out"), every=3, settings=settings)
+    say(store, 1, VV)
+    with caplog.at_level(logging.ERROR), training(again), training(again):
+        until(lambda: store.models()[-1].judgement == 1)
+        assert load_model(store.models()[-1].path).about["known"] and not caplog.records
+        for _ in range(2):
+            say(store, 1, VV)
+        until(lambda: store.models()[-1].judgement == 3)
+    assert [Path(each.path).name for each in store.models()] == ["first.model", "first-0.1.model", "first-3.model"]
+    assert [path.name for path in (tmp_path / "out").glob("*.model")] == ["first-3.model"]
+    assert len(load_model(tmp_path / "out" / "first-3.model").about["known"]) == 1  # all three say the same

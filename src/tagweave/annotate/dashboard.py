@@ -20,6 +20,7 @@ from tagweave.annotate.page_request import FieldError, PageRequest
 from tagweave.annotate.rules import Rule
 from tagweave.annotate.store import ModelVersion, Vote
 from tagweave.annotate.task import Answer, Asks, Purpose, Status
+from tagweave.models.versions import is_correction
 from tagweave.sources.agreement import nominal_alpha
 
 AnswerPair = tuple[Answer, Answer]
@@ -133,7 +134,7 @@ _INVITATION = 7 * 24 * 3600.0  # seconds
 def show(request: PageRequest, message: str = "", link: str = "", noted: str = "") -> Response:
     """Show the dashboard, computed from the store; the notes of the guideline `noted` are unfolded."""
     store = request.site.store
-    models = store.models()
+    models = [model for model in store.models() if model.accuracy is not None or not is_correction(model.path)]
     counts = store.counts()
     votes, *of_spans = (of_first(store.votes(Purpose.REAL, asks), store.settings.rule) for asks in Asks)
     return request.page(

@@ -3,6 +3,9 @@
 The child reads the store itself, and a model appears under its name when it is complete. So the child may be killed at
 any point: whatever it has not finished, the next one does. It ends with its parent, however that ends, and holds the
 lock of the folder of models until then, so that no two train there.
+
+Between two trainings, a child corrects the newest model by new answers (`models.correction`), and ranks the open tasks
+by it. A correction is a version as a training is (`models.versions`), but nobody measures it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import logging
 import multiprocessing
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,7 +35,9 @@ from tagweave.learning.progress import Lines
 from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.correction import corrected_by
 from tagweave.models.storage import load_model
+from tagweave.models.versions import is_correction, remove_corrections, save_correction
 from tagweave.signals import leave_with_parent
 from tagweave.streams.inputs import load_for
 from tagweave.training.fit.chain_problem import dev_score
@@ -40,9 +46,9 @@ from tagweave.training.plan import Plan
 from tagweave.training.retraining import train_again
 
 _LOG = logging.getLogger(__name__)
-_LOCK = "training.lock"
 _PAUSE = 1.0  # seconds between two queries of the store
 _NICE = 10  # requests take precedence
+_REST = 3  # times the seconds that a correction took, until the next
 
 
 class Lock:
@@ -69,15 +75,15 @@ def _inherited(duplicate: Any) -> Lock:
     return Lock(duplicate.detach())
 
 
-def take(folder: Path | str) -> Lock | None:
-    """Take the lock of a folder of models, which is created if needed; `None` if others hold it."""
+def take(folder: Path | str, name: str = "training.lock") -> Lock | None:
+    """Take a lock of a folder of models, which is created if needed; `None` if others hold it."""
     try:
         import fcntl
     except ImportError as error:
         expected = "a system with its locks: training beside the server needs them"
         raise OSError(f"found no fcntl, expected {expected}") from error
     Path(folder).mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(Path(folder, _LOCK), os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = os.open(Path(folder, name), os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -133,10 +139,17 @@ class Retraining:
     corpus: str | None = None  # a corpus argument; a share of its tokens, the least certain, become tasks, too
     share: float = 0.2
     settings: Settings = field(default_factory=Settings)  # by which tasks are added and ranked
+    corrects: bool = True  # whether the model is corrected between trainings
 
     def is_due(self, store: Store, tried: int) -> bool:
-        """Return whether there are enough judgements since those of the last model, and since `tried`."""
-        return store.last_judgement() - max(tried, *(model.judgement for model in store.models()), 0) >= self.every
+        """Return whether there are enough judgements since those of the last training, and since `tried`."""
+        trained = (model.judgement for model in store.models() if not is_correction(model.path, self.name))
+        return store.last_judgement() - max(tried, *trained, 0) >= self.every
+
+    def is_new(self, store: Store, tried: int) -> bool:
+        """Return whether there are judgements since those of the last model or correction, and since `tried`."""
+        learned = [model.judgement for model in store.models()]
+        return self.corrects and learned != [] and store.last_judgement() > max(tried, *learned)
 
     def path(self, judgement: int) -> Path:
         """Return the file of the model that learned from the judgements up to this one."""
@@ -158,15 +171,21 @@ def training(retraining: Retraining) -> Iterator[None]:
 
 def _watch(retraining: Retraining, ended: Event) -> None:
     """Start a child whenever one is due. After one that died, the next follows as many new judgements."""
-    store, tried = Store.open(retraining.url), 0
+    store, tried, corrected, rested = Store.open(retraining.url), 0, 0, 0.0
     while not ended.wait(_PAUSE):
         try:
-            if not retraining.is_due(store, tried) or (lock := take(retraining.folder)) is None:
+            is_new = time.monotonic() >= rested and retraining.is_new(store, corrected)
+            if not (is_new or retraining.is_due(store, tried)) or (lock := take(retraining.folder)) is None:
                 continue
             with lock:
                 if retraining.is_due(store, tried):  # also after waiting for another server's training
                     tried = store.last_judgement()
                     run_child(lock, retraining.path(tried).with_suffix(".log"), ended, _retrain, retraining)
+                elif is_new and retraining.is_new(store, corrected):
+                    corrected, began = store.last_judgement(), time.monotonic()
+                    log = Path(retraining.folder, f"{retraining.name}-correction.log")
+                    run_child(lock, log, ended, _correct, retraining)
+                    rested = time.monotonic() + _REST * (time.monotonic() - began)
         except (OSError, SQLAlchemyError) as error:
             _LOG.error("training: %s", error)
     store.close()
@@ -174,6 +193,10 @@ def _watch(retraining: Retraining, ended: Event) -> None:
 
 def _retrain(retraining: Retraining) -> None:
     retrain(Store.open(retraining.url, retraining.settings), retraining)
+
+
+def _correct(retraining: Retraining) -> None:
+    correct(Store.open(retraining.url, retraining.settings), retraining)
 
 
 def retrain(store: Store, retraining: Retraining) -> ModelVersion | None:
@@ -190,24 +213,48 @@ def retrain(store: Store, retraining: Retraining) -> ModelVersion | None:
     measured = accuracy(model, retraining.dev, retraining.guideline)
     version = intake.version_of(store, str(path), lambda: measured, spent)
     rank(store, retraining, model, version)
+    if retraining.corpus and not model.of_characters:
+        tagger = ChainPredictor(model, guideline=retraining.guideline)
+        corpus = load_for(tagger, retraining.corpus)
+        intake.put_uncertain(store, corpus, tagger, retraining.share, version)
     store.measured(version, judgement, spent, measured)  # until then, another training is due
+    remove_corrections(path.parent, retraining.name, str(path))
+    return store.models()[-1]
+
+
+def correct(store: Store, retraining: Retraining) -> ModelVersion | None:
+    """Correct the newest model by the answers that it does not know, add it, and rerank tasks.
+
+    `None` if it is right about all, or there is no file of it. Raises PlanError as `correction.refuse`.
+    """
+    judgement, last = store.last_judgement(), store.models()[-1]
+    if not Path(last.path).exists():
+        return None
+    model, path = load_model(last.path, ChainModel), last.path
+    evidence = export.evidence(store, retraining.guideline, retraining.plan.task)
+    corrected = corrected_by(model, evidence, lambda line: print(line, file=sys.stderr, flush=True))
+    if corrected.weights is not model.weights:
+        path = save_correction(corrected, retraining.folder, retraining.name, last.path)
+    elif last.judgement or not is_correction(
+        last.path, retraining.name
+    ):  # otherwise a process ended before ranking by it
+        return None
+    spent = minutes(store)
+    version = intake.version_of(store, path, minutes=spent)
+    rank(store, retraining, corrected, version)
+    store.measured(version, judgement, spent, None)
+    remove_corrections(retraining.folder, retraining.name, path)
     return store.models()[-1]
 
 
 def rank(store: Store, retraining: Retraining, model: ChainModel, version: int) -> None:
-    """Give open tasks the uncertainty and candidates of a model, and add tasks for what else it is uncertain about.
-
-    Raises KeyError for an unknown guideline.
-    """
+    """Give open tasks the uncertainty and candidates of a model. Raises KeyError for an unknown guideline."""
     if model.of_characters:
         return
     tagger = ChainPredictor(model, guideline=retraining.guideline)
     for page in store.task_pages(Status.OPEN, _PAGE):
         asked = [one for one in page if one.task.guideline == retraining.guideline]
         store.rank(version, selection.rankings(tagger, asked, version))
-    if retraining.corpus:
-        corpus = load_for(tagger, retraining.corpus)
-        intake.put_uncertain(store, corpus, tagger, retraining.share, version)
 
 
 _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer transaction

@@ -21,9 +21,11 @@ from tagweave.annotate.retraining import Retraining
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Status
 from tagweave.corpus.files import read_lines
+from tagweave.errors import PlanError
 from tagweave.harvest.lexicon import read
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.correction import refuse
 from tagweave.training.retraining import again
 from tagweave.web import listening, server
 
@@ -98,7 +100,13 @@ def retraining_of(
     if find_spec("fcntl") is None:
         raise ValueError("found `train` on a system without fcntl, as Windows, expected it without")
     plan = again(tagger.model.about, tagger.guideline, train, tell)
-    return Retraining(url, PurePath(model).stem, tagger.guideline, plan, folder)
+    corrects = not tagger.model.of_characters  # by which no tasks are ranked
+    try:
+        refuse(tagger.model)
+    except PlanError as error:
+        tell(f"answers wait for the next training: {error}")
+        corrects = False
+    return Retraining(url, PurePath(model).stem, tagger.guideline, plan, folder, corrects=corrects)
 
 
 def measure(tagger: ChainPredictor) -> str:
