@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -16,13 +18,16 @@ from clients import Connect
 from starlette.testclient import TestClient
 
 from tagweave.annotate.retraining import take
+from tagweave.corpus.corpus import Corpus
 from tagweave.errors import RequestError
 from tagweave.exchange import label_studio
 from tagweave.models.storage import load_model
+from tagweave.serve import retraining
 from tagweave.serve.app import application
 from tagweave.serve.label_studio import LabelConfig, annotated_tasks
 from tagweave.serve.settings import Retraining, ServerSettings
 from tagweave.serve.site import ServerSite
+from tagweave.training.plan import Plan
 
 CONFIG = """<View><Header value="Names"/><!-- ours -->
 <Labels name="ner" toName="doc"><Label value="PER" background="red"/><Label value="LOC"/></Labels>
@@ -158,6 +163,142 @@ def test_a_model_learns_what_was_annotated(
     settings = ServerSettings((("ner", "no longer needed"),), retraining=Retraining(str(tmp_path / "new")))
     with TestClient(application(settings)) as client:  # another start goes on with the newest
         assert client.get("/health").json()["models"][0]["version"] == "ner-1"
+
+
+EVE = "Eve Frost met Eve."
+
+
+def annotate(client: TestClient, number: int, text: str, *spans: tuple[int, int], label: str = "LOC") -> None:
+    """Send an annotation of a text."""
+    task = {"id": number, "data": {"body": text, "title": "y"}}
+    sent = {"action": "ANNOTATION_CREATED", "task": task, "project": PROJECT}
+    results = [{**result(0, 1, label), "value": {"start": a, "end": b, "labels": [label]}} for a, b in spans]
+    assert client.post("/webhook", json={**sent, "annotation": annotated(number, *results)}).status_code == 201
+
+
+def places(client: TestClient, text: str) -> tuple[str, list[int]]:
+    """The version that answers, and where its places begin; the first model takes all names for people."""
+    found = client.post("/tag", json={"text": text}).json()
+    return found["version"], [span["start"] for span in found["results"][0]["spans"] if span["label"] == "LOC"]
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("*.model"))
+
+
+@pytest.fixture
+def two(served_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[TestClient]]:
+    """Two servers of one folder."""
+    monkeypatch.setattr("tagweave.serve.served_models._PAUSE", 0.0)
+    retraining = Retraining(str(tmp_path / "new"), train=(f"{served_files / 'ner.col'}",))
+    settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=retraining)
+    with TestClient(application(settings)) as one, TestClient(application(settings)) as other:
+        yield [one, other]
+
+
+def test_the_next_answers_of_all_processes_are_corrected(two: list[TestClient], tmp_path: Path) -> None:
+    """Whichever got the annotation; none is lost when they come at once, and one file has all."""
+    assert places(two[0], EVE) == ("ner", [])
+    annotate(two[0], 1, EVE, (0, 9), (14, 17))
+    for client in two:
+        until(lambda client=client: places(client, EVE) == ("ner-0.1", [0, 14]))
+    texts = [f"{name} met {name}." for name in ("Ida", "Uwe", "Jon", "Kim", "Lea", "Max")]
+    for number, text in enumerate(texts, 2):
+        annotate(two[number % 2], number, text, (0, 3), (8, 11))
+    for client in two:
+        for text in texts:
+            until(lambda client=client, text=text: places(client, text)[1] == [0, 8])
+    until(lambda: len(files(tmp_path / "new")) == 1)
+    with take(tmp_path / "new", "correction.lock") or nullcontext():  # another process corrects
+        before = files(tmp_path / "new")
+        annotate(two[0], 9, EVE, (0, 9), label="PER")
+        time.sleep(0.2)
+        assert files(tmp_path / "new") == before
+    until(lambda: places(two[1], EVE)[1] == [])
+
+
+def test_a_training_keeps_what_came_while_it_ran(
+    two: list[TestClient], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the file of corrections goes."""
+    learn = retraining.learn
+
+    def slowly(plan: Plan, evidence: Corpus, path: Path) -> None:
+        annotate(two[1], 2, EVE, (0, 9), (14, 17))
+        until(lambda: places(two[0], EVE) == ("ner-0.2", [0, 14]))
+        learn(plan, evidence, path)
+        assert "Eve" not in {form for sentence in evidence for form in sentence.forms}
+
+    monkeypatch.setattr(retraining, "learn", slowly)
+    monkeypatch.setattr(retraining, "run_child", lambda _lock, _log, _ended, work, *arguments: work(*arguments))
+    annotate(two[0], 1, "Ida met Ida.", (0, 3), (8, 11))
+    until(lambda: places(two[1], "Ida met Ida.")[1] == [0, 8])
+    assert two[0].post("/webhook", json={"action": "START_TRAINING", "project": PROJECT}).status_code == 201
+    until(lambda: places(two[1], EVE) == ("ner-1.1", [0, 14]))
+    until(lambda: files(tmp_path / "new") == ["ner-1.1.model", "ner-1.model"])
+    site_of(two[0]).retrainer("ner").correct()
+    assert places(two[0], "Ida met Ida.")[1] == [0, 8]
+    assert files(tmp_path / "new") == ["ner-1.1.model", "ner-1.model"]
+
+
+def test_what_a_process_left_when_it_died_corrects_the_next(
+    served_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Annotations without their correction, a correction beside the one before, and one that could not be written."""
+    monkeypatch.setattr("tagweave.serve.served_models._PAUSE", 0.0)
+    folder = tmp_path / "new"
+    folder.mkdir()
+    for name in ("ner-1.model", "ner-1.1.model", "ner-1.2.model"):
+        shutil.copy(served_files / "ner.model", folder / name)
+    settings = ServerSettings((("ner", "not needed"),), retraining=Retraining(str(folder)))
+    kept = retraining.Annotations(f"sqlite:///{folder / 'annotations.db'}", "ner")
+    kept.put({("7", 1): [(("Eve", "Frost", "met", "Eve", "."), ("B-LOC", "I-LOC", "O", "B-LOC", "O"))]})
+    kept.close()
+    with TestClient(application(settings)) as client:
+        until(lambda: places(client, EVE) == ("ner-1.3", [0, 14]))
+        until(lambda: files(folder) == ["ner-1.3.model", "ner-1.model"])
+        with monkeypatch.context() as full:
+            full.setattr(retraining, "save_correction", lambda *_: (folder / "none" / "none").touch())
+            annotate(client, 2, "Ida.", (0, 3))
+            until(lambda: "cannot be corrected" in caplog.text)
+        annotate(client, 3, "Uwe.", (0, 3))
+        until(lambda: places(client, "Uwe.") == ("ner-1.4", [0]) and places(client, "Ida.")[1] == [0])
+
+
+def test_a_first_model_that_has_been_replaced_is_served_and_corrected(
+    served_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tagweave.serve.served_models._PAUSE", 0.0)
+    shutil.copy(served_files / "ner.model", tmp_path / "ner-0.7.model")  # a correction of the one before
+    os.utime(tmp_path / "ner-0.7.model", (0, 0))
+    first = str(served_files / "ner.model")
+    with TestClient(application(ServerSettings((("ner", first),), retraining=Retraining(str(tmp_path))))) as client:
+        assert places(client, EVE) == ("ner", [])
+        annotate(client, 1, EVE, (0, 9), (14, 17))
+        until(lambda: places(client, EVE) == ("ner-0.1", [0, 14]))
+
+
+def test_annotations_that_no_model_can_follow_are_in_the_log(
+    two: list[TestClient], caplog: pytest.LogCaptureFixture
+) -> None:
+    annotate(two[0], 5, EVE, (0, 9), label="ORG")
+    until(lambda: "annotation 5 of project 7: found" in caplog.text and "ORG" in caplog.text)
+    annotate(two[0], 6, EVE, (0, 9), (14, 17))
+    until(lambda: places(two[0], EVE) == ("ner-0.1", [0, 14]))
+    assert caplog.text.count("annotation 5 of project 7") == 1
+
+
+def test_a_model_that_cannot_be_corrected_says_so_once(
+    served_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("tagweave.models.correction.ChainParameters", int)  # a network has others
+    settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=Retraining(str(tmp_path)))
+    with TestClient(application(settings)) as client:
+        for number in range(3):
+            annotate(client, number, EVE, (0, 9), (14, 17))
+        until(lambda: "wait for the next training" in caplog.text)
+        assert places(client, EVE)[0] == "ner"
+    assert len(caplog.records) == 1 and files(tmp_path) == []
 
 
 def test_annotations_that_fit_nothing(training: TestClient) -> None:

@@ -55,7 +55,7 @@ def serve(
         str | None,
         flag(
             "FOLDER",
-            "Train taggers again on what annotation tools send; annotations and new models are kept here.",
+            "Correct and retrain taggers by what annotation tools send; annotations and new models are kept here.",
             "--models",
         ),
     ] = None,

@@ -2,8 +2,8 @@
 
 Label Studio posts to `setup` when it connects, to `predict` with tasks, and to `webhook` when annotations are made and
 when somebody presses "Start Training"; `train` is for versions before 1.5. An annotation is kept under its number, so a
-changed one replaces it; training begins when somebody asks for it. With the address of Label Studio, all annotations of
-the project are fetched first, also those from before it was connected.
+changed one replaces it, and the model is corrected by it; training begins when somebody asks for it. With the address
+of Label Studio, all annotations of the project are fetched first, also those from before it was connected.
 """
 
 from __future__ import annotations
@@ -227,7 +227,9 @@ async def versions(site: ServerSite, request: Request, _body: bytes) -> dict[str
 
 
 async def _keep(site: ServerSite, served: ServedModel, several: Sequence[Callable[[], Annotation]]) -> Response:
-    count = await in_thread(site.retrainer(served.name).keep, several)
+    retrainer = site.retrainer(served.name)
+    count = await in_thread(retrainer.keep, several)
+    retrainer.correct()
     return json_response({"status": "kept", "annotations": count}, 201)
 
 

@@ -1,11 +1,7 @@
-"""The models of a server: their operations, from items of requests to results, and their newest versions.
-
-A version is a file `NAME-3.model` of a folder.
-"""
+"""The models of a server: their operations, from items of requests to results, and their newest versions."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
@@ -28,7 +24,9 @@ from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import codes_spans, split_label
 from tagweave.models.chain_predictor import ChainPredictor, TaggedSpans
 from tagweave.models.selective import selection
+from tagweave.models.storage import ModelFileError
 from tagweave.models.tree import TreePredictor
+from tagweave.models.versions import newest, remove_outdated
 from tagweave.serve.requests import (
     NO_LEVEL,
     Item,
@@ -282,26 +280,9 @@ class Parsing:
         return [candidates[0] if candidates else Arc(None, None) for candidates in layer]
 
 
-def newest(folder: str | Path | None, name: str) -> str | None:
-    """Return the file of the newest version; `None` if there is none."""
-    versions = _versions(folder, name)
-    return versions[max(versions)] if versions else None
-
-
-def next_version(folder: Path, name: str) -> str:
-    """Return the name of the file of the next version."""
-    return f"{name}-{max(_versions(folder, name), default=0) + 1}.model"
-
-
-def _versions(folder: str | Path | None, name: str) -> dict[int, str]:
-    if folder is None or not Path(folder).is_dir():
-        return {}
-    pattern = re.compile(re.escape(name) + r"-([0-9]{1,9})\.model")
-    return {int(match[1]): str(path) for path in Path(folder).iterdir() if (match := pattern.fullmatch(path.name))}
-
-
 OPERATIONS = ("tag", "segment", "parse")
-_PAUSE = 1.0  # seconds between two looks for new versions
+_PAUSE = 0.1  # seconds between two looks for new versions
+_PATIENCE = 1.0  # seconds after a version that cannot be read
 _WARM = "1"  # a text with which every kernel is compiled, or read
 
 
@@ -334,10 +315,11 @@ class ServedModels:
         if not names or len({*names}) < len(names):
             raise ServeError(f"found the models {', '.join(names) or 'none'}, expected one or more of different names")
         self._settings = settings
-        self._looked = time.monotonic()
-        folder = settings.retraining.folder if settings.retraining else None
-        paths = [newest(folder, name) or path for name, path in settings.models]
-        self.all = list(map(ServedModel, names, paths, load_models(paths, shared=True, int8=settings.int8)))
+        self._next_look = 0.0
+        if settings.retraining is not None:
+            for name, path in settings.models:
+                remove_outdated(settings.retraining.folder, name, path)
+        self.all = self._read()
         self._segmenter = next((served for served in self.all if isinstance(served.model, Segmenter)), None)
         self._tokens = None if settings.tokens is None else by_line(tokenizer(settings.tokens))
         for served in self.all:
@@ -372,15 +354,36 @@ class ServedModels:
     def refresh(self) -> None:
         """Read the new versions of models, if there are any. No request may be computed meanwhile."""
         retraining = self._settings.retraining
-        if retraining is None or time.monotonic() - self._looked < _PAUSE:
+        if retraining is None or time.monotonic() < self._next_look:
             return
-        self._looked = time.monotonic()
+        self._next_look = time.monotonic() + _PATIENCE
         for at, served in enumerate(self.all):
             path = newest(retraining.folder, served.name)
             if path is not None and path != served.path:
-                new = ServedModel(served.name, path, load_model(path, shared=True, int8=served.model.int8))
+                try:
+                    new = ServedModel(served.name, path, load_model(path, shared=True, int8=served.model.int8))
+                except (FileNotFoundError, ModelFileError):
+                    if newest(retraining.folder, served.name) == path:
+                        raise
+                    continue  # a correction that the next one has replaced; the next look finds that
                 new.operations = self._operations(new)
                 self.all[at] = new
+        self._next_look = time.monotonic() + _PAUSE
+
+    def _read(self) -> list[ServedModel]:
+        """Read the newest versions; again, if others have replaced them meanwhile."""
+        settings, paths = self._settings, self._newest()
+        names = [name for name, _ in settings.models]
+        try:
+            return list(map(ServedModel, names, paths, load_models(paths, shared=True, int8=settings.int8)))
+        except (FileNotFoundError, ModelFileError):
+            if self._newest() == paths:
+                raise
+            return self._read()
+
+    def _newest(self) -> list[str]:
+        folder = self._settings.retraining.folder if self._settings.retraining else None
+        return [newest(folder, name) or path for name, path in self._settings.models]
 
     def _operations(self, served: ServedModel) -> dict[str, Operation]:
         model: Any = served.model
