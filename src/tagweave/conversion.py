@@ -73,11 +73,11 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
     space, sets = model.space, LabelSets(model.space)
     guidelines = [view.guideline for view in space.sides if view.guideline != to]
 
-    def excluded(own: Candidates, other: Candidates, guideline: str, partly: bool) -> bool:
-        if own is None or other is None or (partly and OUTSIDE in own + other):
+    def excluded(candidates: Candidates, other: Candidates, guideline: str, partly: bool) -> bool:
+        if candidates is None or other is None or (partly and OUTSIDE in candidates + other):
             return False
         try:
-            sets.join(sets.of_candidates(to, own), sets.of_candidates(guideline, other))
+            sets.join(sets.of_candidates(to, candidates), sets.of_candidates(guideline, other))
         except UnknownLabelError:
             return False  # another error, which names the label, follows
         except ValueError:
@@ -152,8 +152,8 @@ def _with_probabilities(sentence: Sentence, table: NDArray[Any], tagger: ChainPr
 def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> Iterator[tuple[float, int, int]]:
     """Yield confidence, number of the sentence and position of every token that did not have one label before."""
     for number, (before, after) in enumerate(zip(corpus, converted, strict=True)):
-        given = before.layers.get(converted.guideline, (None,) * len(before))
-        for at, (candidates, confidence) in enumerate(zip(given, after.confidence or (), strict=True)):
+        candidates_before = before.layers.get(converted.guideline, (None,) * len(before))
+        for at, (candidates, confidence) in enumerate(zip(candidates_before, after.confidence or (), strict=True)):
             if candidates is None or len(candidates) > 1 or candidates[0] not in names:  # a wildcard is open, too
                 yield confidence, number, at
 
@@ -178,8 +178,10 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
     sentences = []
     for block in in_blocks(corpus.sentences, _TREE_BLOCK):
         converted = [*parser.complete(block)]
-        for own, tree, table in zip(block, converted, parser.probabilities(block, parser.model.guideline), strict=True):
-            sentences.append(replace(tree, confidence=_confidence(own, tree, table, model.guideline)))
+        for sentence, tree, table in zip(
+            block, converted, parser.probabilities(block, parser.model.guideline), strict=True
+        ):
+            sentences.append(replace(tree, confidence=_confidence(sentence, tree, table, model.guideline)))
     return replace(corpus, sentences=tuple(sentences), guideline=model.guideline)
 
 
@@ -200,18 +202,24 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
     for confidence, number, at in least:
         heads = [str(head) for head in range(len(corpus[number]) + 1)]
         arc = _only(converted[number].heads[layer][at])
-        others = alternatives(tables[number][:, at + 1], heads, str(arc.head))
-        own = corpus[number].heads.get(corpus.guideline)
-        given = None if own is None or own[at] is None else tuple(map(_arc_text, own[at] or ()))
-        tokens.append(UncertainToken(Context.of(corpus[number], at), given, _arc_text(arc), confidence, others))
+        next_best = alternatives(tables[number][:, at + 1], heads, str(arc.head))
+        layer_of_corpus = corpus[number].heads.get(corpus.guideline)
+        candidates = (
+            None
+            if layer_of_corpus is None or layer_of_corpus[at] is None
+            else tuple(map(_arc_text, layer_of_corpus[at] or ()))
+        )
+        tokens.append(UncertainToken(Context.of(corpus[number], at), candidates, _arc_text(arc), confidence, next_best))
     return tokens
 
 
-def _confidence(own: Sentence, tree: Sentence, table: NDArray[Any], layer: str) -> tuple[float, ...]:
+def _confidence(sentence: Sentence, tree: Sentence, table: NDArray[Any], layer: str) -> tuple[float, ...]:
     """The probability of every head; 1 for a given head, even if no tree of the model has it."""
     heads = [_only(candidates).head or 0 for candidates in tree.heads[layer]]
     probabilities = np.minimum(table[heads, np.arange(1, len(heads) + 1)], 1).tolist()
-    return tuple(1.0 if _given_head(own, layer, at) >= 0 else each for at, each in enumerate(probabilities))
+    return tuple(
+        1.0 if _given_head(sentence, layer, at) >= 0 else probability for at, probability in enumerate(probabilities)
+    )
 
 
 def _given_head(sentence: Sentence, layer: str, at: int) -> int:

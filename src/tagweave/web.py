@@ -39,8 +39,8 @@ async def read_body(request: Request, longest: int, what: str = "request") -> by
     try:
         async with asyncio.timeout(PATIENCE):
             body = bytearray()
-            async for part in request.stream():
-                body += part
+            async for chunk in request.stream():
+                body += chunk
                 if len(body) > longest:
                     raise _too_long(longest, what)
             return bytes(body)

@@ -184,7 +184,7 @@ def test_counts():
         Passage("在北京住。", ((1, 3),)),
     ]
     assert len(list(harvest.of(found))) == 2
-    assert (harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.known) == (2, 3, 2, 7)
+    assert (harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.determined) == (2, 3, 2, 7)
 
 
 PAGES = {

@@ -68,8 +68,8 @@ def by_types(corpus: Corpus, names: Collection[str]) -> Corpus:
 
     def step(sentence: Sentence) -> Sentence:
         layers = dict(sentence.layers)
-        own = layers.pop(coded.guideline, (None,) * len(sentence))
-        return sentence.with_valid_layers({**layers, **{kind: of_layer(own, (kind,)) for kind in kinds}})
+        labels = layers.pop(coded.guideline, (None,) * len(sentence))
+        return sentence.with_valid_layers({**layers, **{kind: of_layer(labels, (kind,)) for kind in kinds}})
 
     return replace(coded.map(step), guideline=kinds[0], layer=kinds[0])
 
@@ -92,8 +92,8 @@ def groups(corpora: Sequence[Corpus], types: Types) -> list[tuple[str, ...]]:
         partial = {name for name, layer in marked.items() if not all(map(_is_one_label, layer))}
         patterns.add((frozenset(marked), frozenset(partial.union(sentence.rejected))))
         inside = [(name, tokens) for name, layer in marked.items() if (tokens := _inside(layer))]
-        for (one, tokens), (other, others) in combinations(inside, 2):
-            if not tokens.isdisjoint(others):
+        for (one, tokens), (other, other_tokens) in combinations(inside, 2):
+            if not tokens.isdisjoint(other_tokens):
                 separate(one, other)
     for marking, partial_ones in patterns:
         for one, other in combinations(types, 2):

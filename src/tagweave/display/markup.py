@@ -45,7 +45,7 @@ STYLE = """
 
 _BLUE = "0,114,178"
 _TINTS = (
-    *(f"rgba({each},.35)" for each in (_BLUE, "230,159,0", "0,158,115", "213,94,0", "204,121,167", "86,180,233")),
+    *(f"rgba({color},.35)" for color in (_BLUE, "230,159,0", "0,158,115", "213,94,0", "204,121,167", "86,180,233")),
     "rgba(240,228,66,.25)",  # yellow: any stronger, and light text of a dark page could not be read on it
 )
 _STRONGEST = 0.65

@@ -49,12 +49,12 @@ class Annotated:
 def sentence_picture(sentence: Annotated) -> Html:
     """Show the first tokens of a sentence with all layers."""
     parts = [_highlighted(sentence, name) for name in sentence.layers if name in sentence.spans]
-    known = [name for name, layer in sentence.layers.items() if any(layer)] or [*sentence.layers]
-    others = [name for name in known if name not in sentence.spans]
-    if others or sentence.confidence is not None or not parts:
-        parts.append(_gloss(sentence, others))
-    if len(known) < len(sentence.layers):
-        unknown = ", ".join(name for name in sentence.layers if name not in known)
+    named = [name for name, layer in sentence.layers.items() if any(layer)] or [*sentence.layers]
+    as_glosses = [name for name in named if name not in sentence.spans]
+    if as_glosses or sentence.confidence is not None or not parts:
+        parts.append(_gloss(sentence, as_glosses))
+    if len(named) < len(sentence.layers):
+        unknown = ", ".join(name for name in sentence.layers if name not in named)
         parts.append(element("div", f"nothing known: {unknown}", class_="quiet"))
     if len(sentence.forms) > _TOKENS:
         parts.append(element("div", f"... {len(sentence.forms) - _TOKENS:,} more tokens", class_="quiet"))
@@ -105,7 +105,7 @@ def _end(group: Group) -> int:
 def _mark(forms: Sequence[str], numbers: Mapping[str, float | None], group: Group, tints: Mapping[str, str]) -> Html:
     start, stop = group[0][0], _end(group)
     names = dict.fromkeys(_type(label) for _, _, label in group)
-    shown = [with_number(each, numbers.get(each if each == _OUTSIDE else f"B-{each}")) for each in names]
+    shown = [with_number(kind, numbers.get(kind if kind == _OUTSIDE else f"B-{kind}")) for kind in names]
     is_open = any(end is None for _, end, _ in group)
     label = element("small", " | ".join(shown) + (" ..." if is_open else ""))
     sure = min(begin + 1 if end is None else end for begin, end, _ in group)

@@ -121,10 +121,10 @@ class _Tally:
         self.arcs: list[list[int]] = []
 
     def add(
-        self, gold: Sentence, wanted: Sequence[ArcCandidates], system: Sentence, found: Sequence[ArcCandidates]
+        self, gold: Sentence, wanted: Sequence[ArcCandidates], system: Sentence, answered: Sequence[ArcCandidates]
     ) -> None:
         links = aligned_words(gold, system)
-        system_arcs = arcs_in_gold_numbers(found, links)
+        system_arcs = arcs_in_gold_numbers(answered, links)
         heads, arcs = [0, 0, 0], [0, 0, 0]
         tags = next((_tags_with_root(gold, name) for name in _TAGS if name in gold.layers), None)
         for at, candidates in enumerate(wanted):
@@ -170,12 +170,12 @@ def _count(row: list[int], is_right: bool, link: int | None) -> None:
     row[2] += link is not None
 
 
-def arcs_in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]) -> list[Arc]:
+def arcs_in_gold_numbers(answered: Sequence[ArcCandidates], links: Sequence[int | None]) -> list[Arc]:
     """Return for every gold word the arc of its counterpart, with heads numbered as in the gold standard.
 
     The head is `None` if the word or its head has no counterpart, or the counterpart does not have exactly one arc.
     """
-    arcs = [arcs[0] if arcs is not None and len(arcs) == 1 else Arc(None, None) for arcs in found]
+    arcs = [arcs[0] if arcs is not None and len(arcs) == 1 else Arc(None, None) for arcs in answered]
     if links == list(range(len(arcs))):
         return arcs
     numbers: dict[int | None, int] = {link + 1: at for at, link in enumerate(links, 1) if link is not None}

@@ -40,7 +40,7 @@ class Mistake(NamedTuple):
     start: int
     stop: int
     gold: str
-    found: str
+    answer: str
     why: str = ""  # what speaks most for and against the system's answer, if it is a tagger
 
 
@@ -186,7 +186,7 @@ def table(gold: Corpus, systems: Mapping[str, list[Mistake]]) -> Iterator[str]:
                 mistake.start + 1,
                 mistake.stop,
                 mistake.gold,
-                mistake.found,
+                mistake.answer,
                 text,
                 mistake.why,
             )
@@ -227,5 +227,5 @@ def _rows(gold: Corpus, chosen: list[Mistake]) -> Iterator[str]:
         forms, start, stop = sentence.forms, mistake.start, mistake.stop
         text = in_context(map(between.join, (forms[:start], forms[start:stop], forms[stop:])), between)
         line = str(sentence.location.line or mistake.sentence + 1)
-        cells = (line, mistake.gold, mistake.found, text, mistake.why)
+        cells = (line, mistake.gold, mistake.answer, text, mistake.why)
         yield element("tr", *(element("td", cell) for cell in cells[: len(titles)]))

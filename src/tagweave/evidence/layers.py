@@ -145,8 +145,8 @@ class _Resolver:
             names = (name for name in self._sets.space.guidelines if name in sentence.layers)
             layers_there = ((name, sentence.layers[name][at]) for name in names)
             layers = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in layers_there if candidates)
-            found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({layers})"
-            raise CorpusError(found, "a label that all allow", *sentence.location) from error
+            problem = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({layers})"
+            raise CorpusError(problem, "a label that all allow", *sentence.location) from error
 
     def _widen(self, guideline: str, candidates: Candidates, covered: tuple[str, ...] | None) -> Candidates:
         """If only some types are covered, `O` also allows the labels of the other types."""

@@ -201,8 +201,8 @@ def _numbers(candidates: Soft[Arc], n: int, reading: Reading) -> NDArray[np.floa
 def _check_probabilities(sentence: Sentence, soft: dict[int, Soft[Arc]], heads: NDArray[np.int32]) -> None:
     """Raise unless numbers are probabilities, and if any are of several heads, every head is known or has some."""
 
-    def error(found: str, expected: str) -> CorpusError:
-        return CorpusError(found, f"{expected}, or `soft_labels=likelihood`", *sentence.location)
+    def error(problem: str, expected: str) -> CorpusError:
+        return CorpusError(problem, f"{expected}, or `soft_labels=likelihood`", *sentence.location)
 
     if any(confidence < 1 for confidence in sentence.confidence or ()):
         raise error("a confidence in heads with probabilities", "one of the two")
@@ -216,8 +216,8 @@ def _check_probabilities(sentence: Sentence, soft: dict[int, Soft[Arc]], heads: 
     is_open = heads < 0
     is_open[list(soft)] &= heads[list(soft)] == ANY
     if any(heads[m] == SEVERAL for m in soft) and is_open[1:].any():
-        found = f"probabilities of heads, but not of those of token {int(is_open[1:].argmax()) + 1}"
-        raise error(found, "a head or probabilities of heads for every token")
+        problem = f"probabilities of heads, but not of those of token {int(is_open[1:].argmax()) + 1}"
+        raise error(problem, "a head or probabilities of heads for every token")
 
 
 def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:

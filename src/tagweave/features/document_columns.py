@@ -125,11 +125,11 @@ def _majority(counts: Ints, keys: Ints, types: Ints, counted: Flags | None = Non
 
     It is 0 if nothing is left, else 1 + the type, and further on by the number of types if others disagree.
     """
-    others = counts[keys]
+    counts_of_others = counts[keys]
     items = np.arange(len(keys))
-    others[items, types] -= 1 if counted is None else counted
-    total, best = others.sum(axis=1), others.argmax(axis=1)
-    disagree = others[items, best] < total
+    counts_of_others[items, types] -= 1 if counted is None else counted
+    total, best = counts_of_others.sum(axis=1), counts_of_others.argmax(axis=1)
+    disagree = counts_of_others[items, best] < total
     majority: Ints = np.where(total > 0, 1 + best + disagree * counts.shape[1], 0)
     return majority
 

@@ -106,9 +106,9 @@ def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
             yield from sentence.columns[column]
         else:
             what, there = ("column", sentence.columns) if column else ("layer", sentence.layers)
-            found = f"{what}s {', '.join(there)}" if there else f"no {what}s"
+            problem = f"{what}s {', '.join(there)}" if there else f"no {what}s"
             expected = f"a {what} {column or name!r}, which the parser looks at"
-            raise CorpusError(found, expected, *sentence.location)
+            raise CorpusError(problem, expected, *sentence.location)
 
 
 def _guiding(sentence: Sentence, layer: str) -> HeadLayer:

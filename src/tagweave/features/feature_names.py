@@ -101,9 +101,9 @@ class FeatureNames:
     def _of_type(self, token: int) -> Iterator[NamedFeature]:
         """Yield the features of the token's own form, or its attributes."""
         encoded = self.encoded
-        own = slice(*encoded.type_ptr[encoded.word_types[token] :][:2].tolist())
-        features = encoded.type_features[own].tolist()
-        values = encoded.type_values[own].tolist() if len(encoded.type_values) else [1.0] * len(features)
+        of_token = slice(*encoded.type_ptr[encoded.word_types[token] :][:2].tolist())
+        features = encoded.type_features[of_token].tolist()
+        values = encoded.type_values[of_token].tolist() if len(encoded.type_values) else [1.0] * len(features)
         if isinstance(self._encoder, AttributeEncoder):
             names = [self._encoder.names[feature] for feature in features]
         else:

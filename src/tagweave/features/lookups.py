@@ -192,8 +192,8 @@ class Lookups:
         lines = ["\t".join(clusters[bits]) for bits in sorted(clusters)]
         texts = LexiconColumns(self.words).words, sorted(self.gazetteer.lines()), lines
         arrays = {name: text_array(content) for name, content in zip(LOOKED_UP, texts, strict=True) if content}
-        for part in (self.subwords, self.vectors):
-            arrays |= part.arrays() if part else {}
+        for rows in (self.subwords, self.vectors):
+            arrays |= rows.arrays() if rows else {}
         return arrays
 
 

@@ -72,7 +72,7 @@ def check_unicode(value: Any) -> None:
 def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
     """Return the texts of a JSON list in an array of bytes."""
     texts: list[str] = json.loads(array.tobytes())
-    if not isinstance(texts, list) or {type(each) for each in texts} - {str}:  # there may be millions
+    if not isinstance(texts, list) or {type(text) for text in texts} - {str}:  # there may be millions
         refuse(type(texts), where, "a list of texts")
     check_unicode("".join(texts))
     return texts

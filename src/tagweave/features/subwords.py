@@ -220,8 +220,8 @@ class Subwords:
         frame = ([], []) if at is None else (framed[:at], framed[at + len(bare) :])
         special = sum(map(len, frame))
         if at is None or special > _MOST_FRAME or special >= self.longest:
-            found = f"{len(framed) - len(bare)} pieces beside those of a word"
-            raise ValueError(f"found {found}, expected at most {min(_MOST_FRAME, self.longest - 1)} around them")
+            problem = f"{len(framed) - len(bare)} pieces beside those of a word"
+            raise ValueError(f"found {problem}, expected at most {min(_MOST_FRAME, self.longest - 1)} around them")
         return frame
 
     @cached_property

@@ -39,21 +39,21 @@ def _planes(vectors: Floats) -> tuple[Floats, Floats]:
     normals, offsets = np.zeros((nodes, vectors.shape[1]), np.float32), np.zeros(nodes, np.float32)
     parts = {1: vectors}
     for node in range(1, nodes):
-        part = parts.pop(node)
-        is_second = np.zeros(len(part), bool)
-        if len(part) > 1:
-            widest = part.var(axis=0).argmax()
-            is_second = part[:, widest] > part[:, widest].mean()
+        members = parts.pop(node)
+        is_second = np.zeros(len(members), bool)
+        if len(members) > 1:
+            widest = members.var(axis=0).argmax()
+            is_second = members[:, widest] > members[:, widest].mean()
         for _ in range(_ROUNDS):
             if not is_second.any():  # all are alike
                 break
-            first, second = part[~is_second].mean(axis=0), part[is_second].mean(axis=0)
+            first, second = members[~is_second].mean(axis=0), members[is_second].mean(axis=0)
             normals[node] = second - first
             offsets[node] = np.einsum("h,h->", normals[node], first + second) / 2
             before = is_second
-            is_second = np.einsum("rh,h->r", part, normals[node]) > offsets[node]
+            is_second = np.einsum("rh,h->r", members, normals[node]) > offsets[node]
             if (is_second == before).all():
                 break
         if 2 * node < nodes:
-            parts[2 * node], parts[2 * node + 1] = part[~is_second], part[is_second]
+            parts[2 * node], parts[2 * node + 1] = members[~is_second], members[is_second]
     return normals, offsets

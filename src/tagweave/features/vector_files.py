@@ -133,13 +133,13 @@ def _of_fasttext(path: str) -> WordVectors:
     try:
         model: Any = fasttext.load_model(path)
         words = model.get_words(on_unicode_error="replace")
-        known = [model.get_word_vector(word) for word in words]
+        of_words = [model.get_word_vector(word) for word in words]
     except (ValueError, RuntimeError, MemoryError) as error:
         raise CorpusError(f"a damaged model of fastText: {error}", "one as fastText writes it", path) from None
     options = model.f.getArgs()
     buckets = model.get_input_matrix()[len(words) :]
     lengths = (options.minn, options.maxn) if options.maxn and len(buckets) else (0, 0)
-    return _distinct(words, np.concatenate([np.stack(known), buckets if lengths[1] else buckets[:0]]), lengths, path)
+    return _distinct(words, np.concatenate([np.stack(of_words), buckets if lengths[1] else buckets[:0]]), lengths, path)
 
 
 def _of_spacy(name: str) -> WordVectors:

@@ -51,10 +51,10 @@ class WordVectors:
     @classmethod
     def scaled(cls, words: Iterable[str], table: NDArray[Any], lengths: tuple[int, int] = (0, 0)) -> WordVectors:
         """Return vectors of the usual length in float16: what training sees is what the model stores."""
-        known = tuple(words)
-        squares = np.einsum("rh,rh->r", table[: len(known)], table[: len(known)], dtype=np.float64)
+        distinct = tuple(words)
+        squares = np.einsum("rh,rh->r", table[: len(distinct)], table[: len(distinct)], dtype=np.float64)
         scale = np.sqrt(squares.mean()) / _LENGTH or 1
-        return cls(known, (table / np.float32(scale)).astype(np.float16), lengths)
+        return cls(distinct, (table / np.float32(scale)).astype(np.float16), lengths)
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> WordVectors | None:

@@ -171,7 +171,7 @@ def harvest_markup_files(
     marked = _marked(harvest, settings, progress(files, "pages"))
     written = write_partial(selection.of(marked), output, settings.words)
     of_two = 0 if isinstance(harvest, WordMarkupHarvest) else harvest.spans_of_two
-    return MarkupCounts(len(files), harvest.sentences, harvest.spans, of_two, harvest.known, written)
+    return MarkupCounts(len(files), harvest.sentences, harvest.spans, of_two, harvest.determined, written)
 
 
 def page_files(pages: File | Iterable[File], format: str | None = None) -> list[tuple[str, str]]:  # noqa: A002

@@ -195,7 +195,7 @@ class MarkupHarvest:
     words_of_two: bool = not MarkupOptions.free_pairs
     everything: bool = MarkupOptions.every
     sentences: int = field(default=0, init=False)  # the number of sentences produced
-    known: int = field(default=0, init=False)  # the number of marks between their characters that spans determine
+    determined: int = field(default=0, init=False)  # the number of marks between their characters that spans determine
     spans: int = field(default=0, init=False)  # the number of spans in these sentences
     spans_of_two: int = field(default=0, init=False)  # the number of spans of two Chinese characters
     _seen: set[bytes] = field(default_factory=set, init=False, repr=False)
@@ -211,7 +211,7 @@ class MarkupHarvest:
                 continue
             self._seen.add(digest)
             self.sentences += 1
-            self.known += known_marks
+            self.determined += known_marks
             self.spans += len(spans)
             self.spans_of_two += sum(is_word_of_two(text, span) for span in spans)
             for start, stop in (run.span() for run in _RUN.finditer(text)):

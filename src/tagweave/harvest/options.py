@@ -78,8 +78,8 @@ class MarkupOptions(HarvestOptions):
     def __post_init__(self) -> None:
         _check_choice(self, "format", (None, *MARKUP_FORMATS))
         if self.words and (self.free_pairs or self.like):
-            found = "free_pairs" if self.free_pairs else "like"
-            raise HarvestError(f"found `{found}` with `words`, expected it without")
+            option_name = "free_pairs" if self.free_pairs else "like"
+            raise HarvestError(f"found `{option_name}` with `words`, expected it without")
 
 
 @described
@@ -91,9 +91,9 @@ class ClusterOptions:
     minimum_count: int = option(1, "Words that occur less often get no cluster.", "N", 1)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if (value := getattr(self, each.name)) < (least := each.metadata["least"]):
-                raise HarvestError(f"found `{each.name}={value}`, expected {least} or more")
+        for number in fields(self):
+            if (value := getattr(self, number.name)) < (least := number.metadata["least"]):
+                raise HarvestError(f"found `{number.name}={value}`, expected {least} or more")
 
 
 @described

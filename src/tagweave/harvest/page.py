@@ -77,8 +77,8 @@ def read(path: str, format: str, of_words: bool = False) -> Iterator[Passage]:  
     try:
         return blocks(events("\n".join(lines)), of_words)
     except ModuleNotFoundError as error:
-        found = f"no package {error.name!r}"
-        raise CorpusError(found, "it installed: pip install '.[markup]' in a checkout of tagweave", path) from error
+        problem = f"no package {error.name!r}"
+        raise CorpusError(problem, "it installed: pip install '.[markup]' in a checkout of tagweave", path) from error
     except CorpusError as error:
         raise CorpusError(error.found, error.expected, path) from error
 

@@ -187,7 +187,7 @@ class WordMarkupHarvest:
     everything: bool = MarkupOptions.every
     sentences: int = field(default=0, init=False)
     spans: int = field(default=0, init=False)
-    known: int = field(default=0, init=False)
+    determined: int = field(default=0, init=False)
     _seen: set[tuple[str, ...]] = field(default_factory=set, init=False, repr=False)
 
     def of(self, blocks: Iterable[Passage], path: str = "") -> Iterator[Sentence]:
@@ -198,7 +198,7 @@ class WordMarkupHarvest:
                 self._seen.add(forms)
                 self.sentences += 1
                 self.spans += len(spans)
-                self.known += sum(stop - start for start, stop in spans)
+                self.determined += sum(stop - start for start, stop in spans)
                 labels = span_labels([(Span(*span, None),) for span in spans], len(forms), None)
                 yield Sentence(forms, {LAYER: labels}, location=Location(path))
 

@@ -162,10 +162,10 @@ def _expand(nodes, parent, chosen, heads):
             continue
         source, word = chosen[top]
         heads[word - 1] = source
-        part = word
-        while part != top:
-            settled[part] = True
-            part = parent[part]
+        node = word
+        while node != top:
+            settled[node] = True
+            node = parent[node]
         settled[top] = True
 
 
@@ -197,16 +197,16 @@ def k_best(scores, single_root, heads, totals):
             left[:] = scores
             for word in range(m):
                 _keep(left, trees[top, word], word)
-            own = banned[size]
+            next_banned = banned[size]
             if m == fixed[top]:
-                own[:] = banned[top]
+                next_banned[:] = banned[top]
             for place in range(k):
-                if own[place] < 0:
-                    own[place] = trees[top, m]
+                if next_banned[place] < 0:
+                    next_banned[place] = trees[top, m]
                     break
             for place in range(k):
-                if own[place] >= 0:
-                    left[own[place], m + 1] = -np.inf
+                if next_banned[place] >= 0:
+                    left[next_banned[place], m + 1] = -np.inf
             fixed[size] = m
             values[size] = _best(left, single_root, trees[size])
             size += 1

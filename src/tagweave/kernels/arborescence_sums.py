@@ -64,43 +64,43 @@ def _cut(space, outer, mine):
     """Copy the words that are left of the window `outer` to the memory of their own window, and return it."""
     width, outer_width = mine[_WIDTH], outer[_WIDTH]
     source = space[outer[_START] : outer[_START] + outer_width * (outer_width + 1)].reshape(outer_width, -1)
-    own = space[mine[_START] : mine[_START] + width * (width + 1)].reshape(width, -1)
+    window = space[mine[_START] : mine[_START] + width * (width + 1)].reshape(width, -1)
     shift = mine[_FIRST] - outer[_FIRST]
     for m in range(width):
-        own[m, 0] = source[shift + m, 0]
+        window[m, 0] = source[shift + m, 0]
         for h in range(1, width + 1):
-            own[m, h] = source[shift + m, shift + h]
-    return own
+            window[m, h] = source[shift + m, shift + h]
+    return window
 
 
 def _removal(plus, times, over, zero):
     """Make a kernel for the elimination of a word from a window, on numbers with this arithmetic."""
 
     @partial(inlined, reassociate=True)
-    def total_of(own, m, begin, end):
-        total = own[m, 0]
+    def total_of(window, m, begin, end):
+        total = window[m, 0]
         for h in range(_U(begin), _U(end)):
-            total = plus(total, own[m, h])
+            total = plus(total, window[m, h])
         return total
 
     @inlined
-    def add(own, m, jump, factor, begin, end):
+    def add(window, m, jump, factor, begin, end):
         for h in range(_U(begin), _U(end)):
-            own[m, h] = plus(own[m, h], times(jump[h], factor))
+            window[m, h] = plus(window[m, h], times(jump[h], factor))
 
     @inner
-    def remove(k, begin, end, own, jump):
+    def remove(k, begin, end, window, jump):
         """Eliminate word k of a window, where the words in columns begin .. end - 1 are left. Returns D."""
-        d = total_of(own, k, begin, end)
-        jump[0] = over(own[k, 0], d)
+        d = total_of(window, k, begin, end)
+        jump[0] = over(window[k, 0], d)
         for h in range(_U(begin), _U(end)):
-            jump[h] = over(own[k, h], d)
+            jump[h] = over(window[k, h], d)
         for m in range(begin - 1, end - 1):
-            factor = own[m, k + 1]
+            factor = window[m, k + 1]
             if factor > zero:
-                own[m, 0] = plus(own[m, 0], times(jump[0], factor))
-                add(own, m, jump, factor, begin, end)
-                own[m, m + 1] = zero
+                window[m, 0] = plus(window[m, 0], times(jump[0], factor))
+                add(window, m, jump, factor, begin, end)
+                window[m, m + 1] = zero
         return d
 
     return remove
@@ -135,13 +135,13 @@ def _elimination(remove, walk, log):
     """`eliminate` by these kernels; `log` is the logarithm of a number."""
 
     @inner
-    def narrow(low, high, first, own, order, left, jump):
+    def narrow(low, high, first, window, order, left, jump):
         """Eliminate all words but low .. high - 1 of a window that begins with word `first`.
 
         Returns the sum of log D. Enters the words in `order`, and in `left` the columns that were left to each.
         """
-        begin, end, log_d = first, first + own.shape[0], 0.0
-        for at in range(own.shape[0] - (high - low)):
+        begin, end, log_d = first, first + window.shape[0], 0.0
+        for at in range(window.shape[0] - (high - low)):
             if begin < low:
                 k = begin
                 begin += 1
@@ -150,7 +150,7 @@ def _elimination(remove, walk, log):
                 k = end
             order[at] = k
             left[k, _BEGIN], left[k, _END], left[k, _SHIFT] = begin - first + 1, end - first + 1, first
-            log_d += log(remove(k - first, begin - first + 1, end - first + 1, own, jump[k]))
+            log_d += log(remove(k - first, begin - first + 1, end - first + 1, window, jump[k]))
         return log_d
 
     @inner
@@ -168,13 +168,13 @@ def _elimination(remove, walk, log):
         while size > 0:
             size -= 1
             low, high, depth = waiting[size]
-            own, mine = into, windows[depth]
+            window, mine = into, windows[depth]
             if depth > 0:
                 outer = windows[depth - 1]
                 mine[_FIRST], mine[_WIDTH] = outer[_LOW], outer[_HIGH] - outer[_LOW]
                 mine[_START] = outer[_START] + outer[_WIDTH] * (outer[_WIDTH] + 1)
-                own = _cut(space, outer, mine)
-                log_d = narrow(low, high, mine[_FIRST], own, order[outer[_GONE] :], left, jump)
+                window = _cut(space, outer, mine)
+                log_d = narrow(low, high, mine[_FIRST], window, order[outer[_GONE] :], left, jump)
                 mine[_GONE] = outer[_GONE] + mine[_WIDTH] - (high - low)
                 log_z += log_d if is_first else 0.0
             mine[_LOW], mine[_HIGH] = low, high
@@ -185,7 +185,7 @@ def _elimination(remove, walk, log):
                     size += 1
                 continue
             if is_first:
-                log_z += log(own[low - mine[_FIRST], 0])
+                log_z += log(window[low - mine[_FIRST], 0])
                 is_first = False
                 if log_z == -np.inf:
                     return log_z, children

@@ -67,14 +67,14 @@ def score_pairs(weights, codes, first, sizes, ptr, pair_ptr, scores):
     for s in range(ptr.shape[0] - 1):
         if pair_ptr[s + 1] == pair_ptr[s]:
             continue
-        own = codes[ptr[s] - ptr[0] : ptr[s + 1] - ptr[0]]
-        n = own.shape[0] - 1
+        of_sentence = codes[ptr[s] - ptr[0] : ptr[s + 1] - ptr[0]]
+        n = of_sentence.shape[0] - 1
         for left in range(2):
-            _score_two(flat, rows, own, first, sizes, n, left, two)
+            _score_two(flat, rows, of_sentence, first, sizes, n, left, two)
             of_last = first if left else first + 2 * X + sizes[1]
             for t in range(X):
                 for x in range(n + 1):
-                    last[t, x] = own[x, of_last + t] + np.uint64(left) * LEFT
+                    last[t, x] = of_sentence[x, of_last + t] + np.uint64(left) * LEFT
             for i in range(n):
                 for k in range(i, n):
                     begin = pair_ptr[s] + left * block(n) + row(n, i, k)
@@ -83,8 +83,8 @@ def score_pairs(weights, codes, first, sizes, ptr, pair_ptr, scores):
                     if left and i == 0:
                         continue
                     for t in range(X):
-                        sibling = _sibling(own, first, sizes, k, k == i, t)
-                        joined = sibling + own[i, first + t + (2 * X + sizes[1] if left else 0)]
+                        sibling = _sibling(of_sentence, first, sizes, k, k == i, t)
+                        joined = sibling + of_sentence[i, first + t + (2 * X + sizes[1] if left else 0)]
                         if k == i:
                             _add_alone(flat, rows, last[t, k + 1 :], joined, out)
                         elif left:
@@ -155,8 +155,8 @@ def add_pair_gradient(gradient, codes, first, sizes, ptr, pair_ptr, difference, 
     for s in range(ptr.shape[0] - 1):
         if pair_ptr[s + 1] == pair_ptr[s]:
             continue
-        own = codes[ptr[s] - ptr[0] : ptr[s + 1] - ptr[0]]
-        n = own.shape[0] - 1
+        of_sentence = codes[ptr[s] - ptr[0] : ptr[s + 1] - ptr[0]]
+        n = of_sentence.shape[0] - 1
         for left in range(2):
             for i in range(left, n):
                 for k in range(i, n):
@@ -168,7 +168,7 @@ def add_pair_gradient(gradient, codes, first, sizes, ptr, pair_ptr, difference, 
                         written = enlarge(written, size + features)
                         distance = _U(0) if k == i else _U(distance_bin(k - i if left else x - k))  # of no sibling 0
                         for t in range(features):
-                            at = _U(_feature(own, first, sizes, i, k, x, left, t) & rows) * _U(BINS)
+                            at = _U(_feature(of_sentence, first, sizes, i, k, x, left, t) & rows) * _U(BINS)
                             size = note(flat, at, written, size)
                             flat[at] += d
                             if distance > 0:
@@ -181,20 +181,20 @@ def touched_pair_rows(codes, first, sizes, ptr, pair_ptr, seen, stamp):
     """int64: the distinct rows that `add_pair_gradient` may write to; `seen` and `stamp` as in
     `kernels.arcs.touched_rows`."""
     rows, features = np.uint64(seen.shape[0] - 1), sizes[0] + sizes[1]
-    found, size = np.empty(seen.shape[0], np.int64), 0
+    touched, size = np.empty(seen.shape[0], np.int64), 0
     for s in range(ptr.shape[0] - 1):
         if pair_ptr[s + 1] == pair_ptr[s]:
             continue
-        own = codes[ptr[s] - ptr[0] : ptr[s + 1] - ptr[0]]
-        n = own.shape[0] - 1
+        of_sentence = codes[ptr[s] - ptr[0] : ptr[s + 1] - ptr[0]]
+        n = of_sentence.shape[0] - 1
         for left in range(2):
             for i in range(left, n):
                 for k in range(i, n):
                     for x in range(k + 1, n + 1):
                         for t in range(features):
-                            code = _feature(own, first, sizes, i, k, x, left, t)
-                            size = enter(code & rows, seen, stamp, found, size)
-    return found[:size]
+                            code = _feature(of_sentence, first, sizes, i, k, x, left, t)
+                            size = enter(code & rows, seen, stamp, touched, size)
+    return touched[:size]
 
 
 _AHEAD, _LINE = np.uintp(6), np.uintp(16)  # rows to prefetch ahead; float32 numbers in a cache line
@@ -215,20 +215,20 @@ def tree_places(ptr, heads, places):
         low, n = ptr[s], ptr[s + 1] - ptr[s] - 1
         latest = np.full((2, n + 1), -1, np.int64)  # the last modifier of every head so far, to its right and left
         for m in range(1, n + 1):
-            own = token + m - 1
-            h = max(0, heads[own])
+            at = token + m - 1
+            h = max(0, heads[at])
             left = 1 if m < h else 0
-            places[own, 0], places[own, 1] = low + h, low + m
+            places[at, 0], places[at, 1] = low + h, low + m
             before = latest[left, h]
             if before >= 0:
-                places[own, 2] = low + before
+                places[at, 2] = low + before
                 places[token + before - 1, 3] = low + m
             elif left:
                 places[token + h - 1, 4] = low + m
             if h > 0:
                 if not left:
                     places[token + h - 1, 5] = low + m
-                places[own, 6] = low + max(0, heads[token + h - 1])
+                places[at, 6] = low + max(0, heads[token + h - 1])
             latest[left, h] = m
         token += n
 

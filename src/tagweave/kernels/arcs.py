@@ -215,14 +215,14 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
         n = high - low
         single[:n] = 0
         for h in range(n):
-            own = difference[cell + h * n : cell + h * n + n]
+            from_head = difference[cell + h * n : cell + h * n + n]
             for left in range(2):
                 direction = np.uint64(left) * LEFT
                 put(count, 0)
                 step = -1 if left else 1
                 m = h + step
                 while 0 < m < n:
-                    d = gradient.dtype.type(own[m])
+                    d = gradient.dtype.type(from_head[m])
                     if abs(d) > threshold:
                         written = enlarge(written, size + T + G + count.sum())
                         distance = _U(distance_bin(abs(h - m)))
@@ -263,15 +263,15 @@ def _add_single_gradient(gradient, codes, sizes, low, high, single, written, siz
         for role in range(2):
             first = 2 * max(sizes[0], sizes[4]) + role * sizes[1]
             for left in range(2):
-                own = single[p - low, role, left]
-                if not own.any():
+                by_distance = single[p - low, role, left]
+                if not by_distance.any():
                     continue
                 for r in range(first, first + sizes[1 + role]):
                     row = _U((codes[p, r] + np.uint64(left) * LEFT) & rows)
                     written[size] = row
                     size += 1
                     for b in range(BINS):
-                        gradient[row, b] += own[b]
+                        gradient[row, b] += by_distance[b]
     return size
 
 
@@ -308,7 +308,7 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
     longest = longest_between(ptr)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
     first_between = 2 * A + U + V
-    found = np.empty(seen.shape[0], np.int64)
+    touched = np.empty(seen.shape[0], np.int64)
     cell, size = 0, 0
     for s in range(ptr.shape[0] - 1):
         low, n = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
@@ -321,32 +321,32 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
                 while 0 < m < n:
                     for t in range(T):
                         row = (codes[low + h, t] + codes[low + m, A + t] + direction) & rows
-                        size = enter(row, seen, stamp, found, size)
+                        size = enter(row, seen, stamp, touched, size)
                     for g in range(G):
                         joined = direction + _path_code(paths, cell + h * n + m)
                         row = (codes[low + h, g] + codes[low + m, A + g] + joined) & rows
-                        size = enter(row, seen, stamp, found, size)
+                        size = enter(row, seen, stamp, touched, size)
                     for r in range(2 * A, first_between):
                         row = (codes[low + (h if r < 2 * A + U else m), r] + direction) & rows
-                        size = enter(row, seen, stamp, found, size)
+                        size = enter(row, seen, stamp, touched, size)
                     for b in range(B):
                         outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
                         for i in range(count[b]):
                             row = ((outer + between[b, i] + direction) & cells) // np.uint64(BINS)
-                            size = enter(row, seen, stamp, found, size)
+                            size = enter(row, seen, stamp, touched, size)
                     _add_between(codes, sizes, low + m, between, count)
                     m += step
         cell += n * n
-    return found[:size]
+    return touched[:size]
 
 
 @inner
-def enter(row, seen, stamp, found, size):
+def enter(row, seen, stamp, touched, size):
     """Enter a row, unless this call has met it. Returns the new number of rows."""
     if seen[row] == stamp:
         return size
     seen[row] = stamp
-    found[size] = row
+    touched[size] = row
     return size + 1
 
 
@@ -366,15 +366,15 @@ def tree_paths(heads, ptr, paths):
     cell = 0
     for s in range(ptr.shape[0] - 1):
         n = ptr[s + 1] - ptr[s]
-        own = heads[ptr[s] : ptr[s + 1]]
+        of_sentence = heads[ptr[s] : ptr[s + 1]]
         entered = np.empty(n, np.int64)
-        count = _top_down(own, entered)
+        count = _top_down(of_sentence, entered)
         table = paths[cell : cell + n * n].reshape((n, n))
         table[:] = 0
         table[0, 0] = 1
         for at in range(1, count):
             m = entered[at]
-            parent = own[m]
+            parent = of_sentence[m]
             table[m, m] = 1
             for before in range(at):
                 h = entered[before]

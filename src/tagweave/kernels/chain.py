@@ -127,13 +127,13 @@ def restrict(free, free_shift, scores, rows, allow, masks, noise, restricted, sh
 def list_restricted(free, free_shift, scores, rows, allow, masks, noise, lists, restricted, shift):
     """As `restrict`, into lists of the labels that the evidence allows."""
     Y, cells = _U(masks.shape[1]), flat(restricted)
-    own, kept_of = allocate(rows.shape[0], np.int64), allocate(masks.shape[1], masks.dtype)
+    token_of, kept_of = allocate(rows.shape[0], np.int64), allocate(masks.shape[1], masks.dtype)
     for t in range(rows.shape[0]):
-        own[rows[t]] = t
+        token_of[rows[t]] = t
     filled = _U(0)
     lists.ptr[0] = 0
     for r in range(_U(rows.shape[0])):
-        t = _U(own[r])
+        t = _U(token_of[r])
         a, kept = _U(allow[t]), masks.dtype.type(noise[t]) if noise.shape[0] else masks.dtype.type(0)
         first, top = filled, free.dtype.type(0)
         for label in range(Y):

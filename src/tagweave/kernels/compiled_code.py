@@ -121,14 +121,14 @@ def folders() -> list[Path]:
 def _is_own(folder: Path) -> bool:
     """Return whether no other user can have written to a folder inside a world-writable one."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except FileNotFoundError:
         return True  # it will be made
     except OSError:
         return False
     if not hasattr(os, "getuid"):
         return True  # Windows has such a place for each user
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == _PRIVATE
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == _PRIVATE
 
 
 def is_kept(kernel: str) -> bool:

@@ -154,11 +154,11 @@ def _begin_at_end(u, top, share, number, end, state):
         for i in range(end.shape[0]):
             state[g, i] = u[g, i] * end[i]
             mass += state[g, i]
-        own = _share(share, number, g) if mass > 0 else 0.0
-        possible += own
-        total += own * (top[g] + math.log(mass)) if own > 0 else 0.0
+        probability = _share(share, number, g) if mass > 0 else 0.0
+        possible += probability
+        total += probability * (top[g] + math.log(mass)) if probability > 0 else 0.0
         for i in range(end.shape[0]):
-            state[g, i] *= own / mass if mass > 0 else 0.0
+            state[g, i] *= probability / mass if mass > 0 else 0.0
     for g in range(_count(share, number)):
         for i in range(end.shape[0]):
             state[g, i] /= possible if possible > 0 else 1.0

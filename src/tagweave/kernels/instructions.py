@@ -14,26 +14,26 @@ from numba.extending import intrinsic
 
 from tagweave.kernels import inlined
 
-Given = tuple[Any, ...]
+Call = tuple[Any, ...]
 """The input of the code generator of an intrinsic: context, builder, signature and arguments."""
 
 
-def address(given: Given, array: int, index: Any, kind: Any = None) -> Any:
+def address(call: Call, array: int, index: Any, kind: Any = None) -> Any:
     """Return the address of array[index], the array being argument number `array` of an intrinsic.
 
     It is a pointer to `kind`, or to an element.
     """
-    context, builder, signature, arguments = given
+    context, builder, signature, arguments = call
     view = context.make_array(signature.args[array])(context, builder, arguments[array])
     at = builder.gep(view.data, [index])
     return at if kind is None else builder.bitcast(at, kind.as_pointer())
 
 
-def _run(given: Given, array: int, lanes: int) -> tuple[Any, int]:
+def _run(call: Call, array: int, lanes: int) -> tuple[Any, int]:
     """Return the address of a vector that begins at the index that follows the array, and the size of its elements."""
-    context, _, signature, arguments = given
+    context, _, signature, arguments = call
     element = context.get_value_type(signature.args[array].dtype)
-    return address(given, array, arguments[array + 1], ir.VectorType(element, lanes)), context.get_abi_sizeof(element)
+    return address(call, array, arguments[array + 1], ir.VectorType(element, lanes)), context.get_abi_sizeof(element)
 
 
 @intrinsic
@@ -44,9 +44,9 @@ def prefetch(_context: Any, array: Any, index: Any) -> Any:
     halves the time of the emission kernels (measured on 0.75M characters: 54 to 30 ms).
     """
 
-    def generate(*given: Any) -> Any:
-        context, builder, _, arguments = given
-        place, number = address(given, 0, arguments[1], ir.IntType(8)), ir.IntType(32)
+    def generate(*call: Any) -> Any:
+        context, builder, _, arguments = call
+        place, number = address(call, 0, arguments[1], ir.IntType(8)), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(function, [place, number(0), number(3), number(1)])
@@ -62,9 +62,9 @@ def add_lanes(_context: Any, target: Any, to: Any, source: Any, at: Any, lanes: 
     `lanes` is a literal. The compiler vectorises long loops only, and the windows of grams are short.
     """
 
-    def generate(*given: Any) -> Any:
-        context, builder, _, _ = given
-        (here, size), (there, _) = _run(given, 0, lanes.literal_value), _run(given, 2, lanes.literal_value)
+    def generate(*call: Any) -> Any:
+        context, builder, _, _ = call
+        (here, size), (there, _) = _run(call, 0, lanes.literal_value), _run(call, 2, lanes.literal_value)
         total = builder.fadd(*(builder.load(pointer, align=size) for pointer in (here, there)))
         builder.store(total, here, align=size)
         return context.get_dummy_value()
@@ -83,13 +83,13 @@ def largest_sum(_context: Any, one: Any, at: Any, other: Any, to: Any) -> Any:
     The compiler takes the maximum of floats one after the other, each waiting for the one before.
     """
 
-    def generate(*given: Any) -> Any:
-        builder, found = given[1], _sums(given)
+    def generate(*call: Any) -> Any:
+        builder, sums = call[1], _sums(call)
         for half in (4, 2, 1):
             indices = [i ^ half for i in range(LANES)]
-            turned = builder.shuffle_vector(found, found, Constant(ir.VectorType(ir.IntType(32), LANES), indices))
-            found = builder.select(builder.fcmp_ordered(">", turned, found), turned, found)
-        return builder.extract_element(found, ir.IntType(32)(0))
+            turned = builder.shuffle_vector(sums, sums, Constant(ir.VectorType(ir.IntType(32), LANES), indices))
+            sums = builder.select(builder.fcmp_ordered(">", turned, sums), turned, sums)
+        return builder.extract_element(sums, ir.IntType(32)(0))
 
     return one.dtype(one, at, other, to), generate
 
@@ -101,18 +101,18 @@ def sums_at_least(_context: Any, one: Any, at: Any, other: Any, to: Any, least: 
     It is one[at + i] + other[to + i].
     """
 
-    def generate(*given: Any) -> Any:
-        builder, found = given[1], _sums(given)
-        finite = builder.fcmp_ordered(">", found, Constant(found.type, [float("-inf")] * LANES))
-        bits = builder.and_(finite, builder.fcmp_ordered(">=", found, spread(builder, given[3][4], LANES)))
+    def generate(*call: Any) -> Any:
+        builder, sums = call[1], _sums(call)
+        finite = builder.fcmp_ordered(">", sums, Constant(sums.type, [float("-inf")] * LANES))
+        bits = builder.and_(finite, builder.fcmp_ordered(">=", sums, spread(builder, call[3][4], LANES)))
         return builder.zext(builder.bitcast(bits, ir.IntType(LANES)), ir.IntType(64))
 
     return types.uint64(one, at, other, to, one.dtype), generate
 
 
-def _sums(given: Given) -> Any:
+def _sums(call: Call) -> Any:
     """Return the vector of one[at + i] + other[to + i], i < `LANES`."""
-    return given[1].fadd(*(given[1].load(at, align=size) for at, size in (_run(given, k, LANES) for k in (0, 2))))
+    return call[1].fadd(*(call[1].load(at, align=size) for at, size in (_run(call, k, LANES) for k in (0, 2))))
 
 
 @intrinsic
@@ -131,9 +131,9 @@ def raise_lanes(_context: Any, target: Any, to: Any, number: Any, source: Any, a
     for i < lanes, a literal, as vectors."""
     count = lanes.literal_value
 
-    def generate(*given: Any) -> Any:
-        context, builder, _, arguments = given
-        (here, size), (there, _) = _run(given, 0, count), _run(given, 3, count)
+    def generate(*call: Any) -> Any:
+        context, builder, _, arguments = call
+        (here, size), (there, _) = _run(call, 0, count), _run(call, 3, count)
         before, after = builder.load(here, align=size), builder.load(there, align=size)
         total = builder.fadd(spread(builder, arguments[2], count), after)
         # not `select`: that becomes a store under a mask, which a load right after it has to wait for
@@ -160,10 +160,10 @@ def flat(_context: Any, array: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        found = context.make_array(row)(context, builder)
+        array_of_row = context.make_array(row)(context, builder)
         fields = {name: getattr(view, name) for name in ("data", "itemsize", "meminfo", "parent")}
-        _populate(builder, found, view.nitems, fields)
-        return impl_ret_borrowed(context, builder, row, found._getvalue())
+        _populate(builder, array_of_row, view.nitems, fields)
+        return impl_ret_borrowed(context, builder, row, array_of_row._getvalue())
 
     return row(array), generate
 
@@ -263,13 +263,13 @@ def labels_at_least(one, at, other, to, low, count, least):
 
     Both are flat; `count` is at least `LANES`.
     """
-    found = np.uint64(0)
+    bits = np.uint64(0)
     i, high = low, min(low + _WORD, count)
     while i < high:
         first = min(i, count - _LANES)
-        found |= (sums_at_least(one, at + first, other, to + first, least) >> (i - first)) << (i - low)
+        bits |= (sums_at_least(one, at + first, other, to + first, least) >> (i - first)) << (i - low)
         i += _LANES
-    return found
+    return bits
 
 
 BYTES = 32
@@ -287,8 +287,8 @@ def multiply_tile(_context, left, at, across, along, right, start, width, out, t
     """
     height, width_of = rows.literal_value, vectors.literal_value
 
-    def generate(*given: Any) -> Any:
-        context, builder, signature, arguments = given
+    def generate(*call: Any) -> Any:
+        context, builder, signature, arguments = call
         at, across, along, start, width, to, size, count = (arguments[k] for k in (1, 2, 3, 5, 6, 8, 9, 10))
         number, index = context.get_value_type(signature.args[0].dtype), at.type
         itemsize = context.get_abi_sizeof(number)
@@ -299,27 +299,29 @@ def multiply_tile(_context, left, at, across, along, right, start, width, out, t
 
         def cell(r: int, v: int) -> Any:
             place = builder.add(builder.add(to, builder.mul(size, index(r))), index(v * lanes))
-            return address(given, 7, place, vector)
+            return address(call, 7, place, vector)
 
-        cells = list(product(range(height), range(count_of)))
-        sums = {each: cgutils.alloca_once(builder, vector) for each in cells}
-        for each in cells:
-            first = builder.load(cell(*each), align=itemsize) if adds.literal_value else Constant(vector, [0.0] * lanes)
-            builder.store(first, sums[each])
+        positions = list(product(range(height), range(count_of)))
+        sums = {position: cgutils.alloca_once(builder, vector) for position in positions}
+        for position in positions:
+            first = (
+                builder.load(cell(*position), align=itemsize) if adds.literal_value else Constant(vector, [0.0] * lanes)
+            )
+            builder.store(first, sums[position])
         with cgutils.for_range_slice(builder, index(0), count, index(1), intp=index) as (i, _):
             here, there = builder.add(start, builder.mul(i, width)), builder.add(at, builder.mul(i, along))
             row = [
-                builder.load(address(given, 4, builder.add(here, index(v * lanes)), vector), align=itemsize)
+                builder.load(address(call, 4, builder.add(here, index(v * lanes)), vector), align=itemsize)
                 for v in range(count_of)
             ]
             for r in range(height):
                 place = builder.add(there, builder.mul(across, index(r)))
-                factors = spread(builder, builder.load(address(given, 0, place), align=itemsize), lanes)
+                factors = spread(builder, builder.load(address(call, 0, place), align=itemsize), lanes)
                 for v in range(count_of):
                     total = builder.call(add_product, [factors, row[v], builder.load(sums[r, v])])
                     builder.store(total, sums[r, v])
-        for each in cells:
-            builder.store(builder.load(sums[each]), cell(*each), align=itemsize)
+        for position in positions:
+            builder.store(builder.load(sums[position]), cell(*position), align=itemsize)
         return context.get_dummy_value()
 
     return types.void(left, at, across, along, right, start, width, out, to, size, count, rows, vectors, adds), generate

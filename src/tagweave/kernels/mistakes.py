@@ -105,16 +105,16 @@ def move(rule, vectors, moves, count, errors, weight, step):
         return 0.0
     margin, squares = 0.0, 0.0
     for i in range(_U(count)):
-        own, scale = by[i] / weight, memory[_U(at[i])] if rule.learner == AROW else 1.0
-        margin += own * weights[_U(at[i])]
-        squares += own * own * scale
+        difference, scale = by[i] / weight, memory[_U(at[i])] if rule.learner == AROW else 1.0
+        margin += difference * weights[_U(at[i])]
+        squares += difference * difference * scale
     if rule.learner == AROW:
         cost = margin + errors
         alpha = cost / (rule.bound + squares)
         for i in range(_U(count)):
-            own, variance = by[i] / weight, memory[_U(at[i])]
+            difference, variance = by[i] / weight, memory[_U(at[i])]
             weights[_U(at[i])] -= weights.dtype.type(alpha * variance * by[i])
-            memory[_U(at[i])] = max(variance / (1 + variance * own * own / rule.bound), _LEAST_VARIANCE)
+            memory[_U(at[i])] = max(variance / (1 + variance * difference * difference / rule.bound), _LEAST_VARIANCE)
         return cost * weight
     cost = margin + (sqrt(errors) if rule.is_error_sensitive else 1.0)
     tau = cost / (squares + (0.5 / rule.bound if rule.slack == 2 else 0.0))

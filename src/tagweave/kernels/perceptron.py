@@ -88,7 +88,7 @@ class ViewWeights(NamedTuple):
     ptr: NDArray[Any]
     cell: NDArray[Any]
     projection: NDArray[Any]
-    whole: bool  # every label is a tag of its own
+    labels_are_tags: bool  # every label is a tag of its own
     pairs: NDArray[Any]  # bool[tags, tags], the transitions that have a weight
 
 
@@ -136,7 +136,7 @@ def _sum_transitions(views, base, buffers):
             score[i, j] = base.score[i, j]
     for v in range(buffers.views):
         view = views[v]
-        if base.has_pairs and view.whole:
+        if base.has_pairs and view.labels_are_tags:
             for i in range(_U(score.shape[0])):
                 for j in range(_U(score.shape[1])):
                     score[i, j] += view.weights.transition[i, j]
@@ -160,18 +160,29 @@ def _score(views, count, e, s, scores, buffer):
     for v in range(count):
         view = views[v]
         n, tags = scores.shape[0], view.weights.start.shape[0]
-        own = scores if first and view.whole else buffer[: n * tags].reshape(n, tags)
+        scores_of_view = scores if first and view.labels_are_tags else buffer[: n * tags].reshape(n, tags)
         types = (e.type_ptr, e.type_features, e.type_values, word_types)
-        weight_vectors.type_scores(view.weights.emission, view.ptr, view.cell, *types, own)
+        weight_vectors.type_scores(view.weights.emission, view.ptr, view.cell, *types, scores_of_view)
         weight_vectors.over_grams(
-            view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own, False
+            view.weights.emission,
+            view.ptr,
+            view.cell,
+            e.grams,
+            e.low,
+            e.high,
+            e.lead,
+            e.ptr,
+            s,
+            s + 1,
+            scores_of_view,
+            False,
         )
-        if first and not view.whole:
+        if first and not view.labels_are_tags:
             for t in range(_U(scores.shape[0])):
                 for y in range(_U(scores.shape[1])):
                     scores[t, y] = 0
-        if not (first and view.whole):
-            weight_vectors.project(own, view.projection, scores)
+        if not (first and view.labels_are_tags):
+            weight_vectors.project(scores_of_view, view.projection, scores)
         first = False
 
 
@@ -215,8 +226,8 @@ def _place(ptr, cell, g, at):
             start = middle + 1
         else:
             stop = middle
-    found = start < ptr[_U(g) + _ONE] and cell[_U(start)] == at
-    return np.int64(start) if found else np.int64(-1)
+    is_there = start < ptr[_U(g) + _ONE] and cell[_U(start)] == at
+    return np.int64(start) if is_there else np.int64(-1)
 
 
 @inlined

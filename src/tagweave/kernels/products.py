@@ -42,9 +42,9 @@ def _panel_width(Y, rest, itemsize):
 def panels(matrix: Floats, transposed: bool = False) -> Floats:
     """Return the panels of float[Y, Y], or of its transpose, float[cells]."""
     Y = np.uintp(len(matrix))
-    found = np.empty(len(matrix) * (len(matrix) + 3 * BYTES // matrix.itemsize), matrix.dtype)
-    _lay_out(np.ascontiguousarray(matrix).reshape(-1), Y, *((Y, _ONE) if transposed else (_ONE, Y)), found)
-    return found
+    laid_out = np.empty(len(matrix) * (len(matrix) + 3 * BYTES // matrix.itemsize), matrix.dtype)
+    _lay_out(np.ascontiguousarray(matrix).reshape(-1), Y, *((Y, _ONE) if transposed else (_ONE, Y)), laid_out)
+    return laid_out
 
 
 @kernel
@@ -69,27 +69,27 @@ def multiply(left, panels, out):
     """
     rows, products = flat(left), flat(out)
     B, Y, long = _U(left.shape[0]), _U(left.shape[1]), _U(BYTES) // _U(out.itemsize)
-    whole, at, j = B if B >= _FOUR else _U(0), _U(0), _U(0)  # tiles of four rows; the last may begin earlier, too
+    tiled, at, j = B if B >= _FOUR else _U(0), _U(0), _U(0)  # tiles of four rows; the last may begin earlier, too
     while j < Y:
         width = _panel_width(Y, Y - j, out.itemsize)
         to = min(j, Y - width)
         if width > long:
-            for row in range(_U(0), whole, _FOUR):
-                b = min(row, whole - _FOUR) * Y
+            for row in range(_U(0), tiled, _FOUR):
+                b = min(row, tiled - _FOUR) * Y
                 multiply_tile(rows, b, Y, _ONE, panels, at, width, products, b + to, Y, Y, 4, 3, 0)
-            for row in range(whole, B):
+            for row in range(tiled, B):
                 multiply_tile(rows, row * Y, Y, _ONE, panels, at, width, products, row * Y + to, Y, Y, 1, 3, 0)
         elif width == long:
-            for row in range(_U(0), whole, _FOUR):
-                b = min(row, whole - _FOUR) * Y
+            for row in range(_U(0), tiled, _FOUR):
+                b = min(row, tiled - _FOUR) * Y
                 multiply_tile(rows, b, Y, _ONE, panels, at, width, products, b + to, Y, Y, 4, 1, 0)
-            for row in range(whole, B):
+            for row in range(tiled, B):
                 multiply_tile(rows, row * Y, Y, _ONE, panels, at, width, products, row * Y + to, Y, Y, 1, 1, 0)
         elif width * _U(2) == long:
-            for row in range(_U(0), whole, _FOUR):
-                b = min(row, whole - _FOUR) * Y
+            for row in range(_U(0), tiled, _FOUR):
+                b = min(row, tiled - _FOUR) * Y
                 multiply_tile(rows, b, Y, _ONE, panels, at, width, products, b + to, Y, Y, 4, 0, 0)
-            for row in range(whole, B):
+            for row in range(tiled, B):
                 multiply_tile(rows, row * Y, Y, _ONE, panels, at, width, products, row * Y + to, Y, Y, 1, 0, 0)
         else:
             for b in range(B):

@@ -78,8 +78,8 @@ def are_whole_trees(heads, lengths, single_root, projective, are_trees):
     one without arcs that cross."""
     token = 0
     for s in range(lengths.shape[0]):
-        own = heads[token : token + lengths[s]]
-        are_trees[s] = is_tree(own, single_root) and (not projective or is_projective(own))
+        of_sentence = heads[token : token + lengths[s]]
+        are_trees[s] = is_tree(of_sentence, single_root) and (not projective or is_projective(of_sentence))
         token += lengths[s]
 
 

@@ -39,14 +39,14 @@ def add_window(_context: Any, score: Any, weights: Any, rows: Any, anchor: Any, 
     score[:4] += sum over j < len(window) of weights[rows[anchor - j] + 4 j :][:4], all indices unsigned and of 64 bits.
     """
 
-    def generate(*given: Any) -> Any:
-        context, builder, _, arguments = given
-        index, target = arguments[3].type, address(given, 0, arguments[3].type(0), _FLOATS)
+    def generate(*call: Any) -> Any:
+        context, builder, _, arguments = call
+        index, target = arguments[3].type, address(call, 0, arguments[3].type(0), _FLOATS)
         total = builder.load(target, align=4)
         for j in range(window.count):
-            row = builder.zext(builder.load(address(given, 2, builder.sub(arguments[3], index(j)))), index)
+            row = builder.zext(builder.load(address(call, 2, builder.sub(arguments[3], index(j)))), index)
             cell = builder.add(row, index(j * LANES))
-            total = builder.fadd(total, builder.load(address(given, 1, cell, _FLOATS), align=4))
+            total = builder.fadd(total, builder.load(address(call, 1, cell, _FLOATS), align=4))
         builder.store(total, target, align=4)
         return context.get_dummy_value()
 
@@ -60,11 +60,11 @@ def step(_context: Any, delta: Any, score: Any, transition: Any, back: Any, at: 
     delta[j] = score[j] + max_i (delta[i] + transition[4 i + j]), and back[at + j] = the first such i, a byte.
     """
 
-    def generate(*given: Any) -> Any:
-        context, builder, _, arguments = given
+    def generate(*call: Any) -> Any:
+        context, builder, _, arguments = call
 
         def floats(array: int, at: int) -> Any:
-            return address(given, array, arguments[4].type(at), _FLOATS)
+            return address(call, array, arguments[4].type(at), _FLOATS)
 
         before, none = builder.load(floats(0, 0), align=4), ir.Constant(_FLOATS, ir.Undefined)
         pairs = []
@@ -76,7 +76,7 @@ def step(_context: Any, delta: Any, score: Any, transition: Any, back: Any, at: 
             pairs = [_larger(builder, *pairs[i], *pairs[i + 1]) for i in range(0, len(pairs), 2)]
         best, label = pairs[0]
         builder.store(builder.fadd(best, builder.load(floats(1, 0), align=4)), floats(0, 0), align=4)
-        builder.store(builder.trunc(label, _BYTES), address(given, 3, arguments[4], _BYTES), align=1)
+        builder.store(builder.trunc(label, _BYTES), address(call, 3, arguments[4], _BYTES), align=1)
         return context.get_dummy_value()
 
     return types.void(delta, score, transition, back, at), generate
@@ -107,7 +107,7 @@ class Slot(NamedTuple):
     window: tuple[int, ...]  # 0, 1 and so on, the positions of a row: kernels are compiled for their number
     width: int  # of a row
     weights: Any  # float32: rows begin with the positions of the window times four labels, from token p - high on
-    table: Any  # uint64[1 << (32 - shift)], pair << 32 | row; a pair is a * known + b
+    table: Any  # uint64[1 << (32 - shift)], pair << 32 | row; a pair is a * rest + b
     shift: Any
     # int32[class, class, whether the characters are the same], the row of a pair that is not in the table
     otherwise: Any
@@ -120,7 +120,7 @@ class Entries(NamedTuple):
     same: Any  # uint32[0x110000 + pads], equal for two code points that are the same character
     classes: Any  # uint16, by entry
     class_count: int
-    known: int  # entries from here on represent all characters of a class without weights
+    rest: int  # entries from here on represent all characters of a class without weights
     pads: Any  # uint16, `lead` entries before a line, then those after it
     lead: int
 
@@ -191,11 +191,11 @@ def place_pairs(pairs, shift, table, row):
 
 
 @inner
-def _number(points, joined, start, e, numbers, seen, known, ends):
+def _number(points, joined, start, e, numbers, seen, state, ends):
     """Read the characters of whole lines from `start`, up to a group, as entries with pads. Returns next start and
     lines.
 
-    seen[i] is the code point of entry i, known[i] the known state of the position before it: a blank is a boundary, and
+    seen[i] is the code point of entry i, state[i] the known state of the position before it: a blank is a boundary, and
     joined[c] means that no word begins at character c. The entries of line l, pads included, are
     ends[l - 1] .. ends[l] - 1.
     """
@@ -210,11 +210,11 @@ def _number(points, joined, start, e, numbers, seen, known, ends):
                 blank = BOUNDARY
                 continue
             numbers[at], seen[at] = e.number[_U(point)], point
-            known[at] = blank if blank else joined[_U(start - 1)] * INSIDE
+            state[at] = blank if blank else joined[_U(start - 1)] * INSIDE
             blank = 0
             at += _U(1)
         start += 1
-        known[at] = 0
+        state[at] = 0
         at = _pad(e.pads, e.lead, trail, numbers, seen, at)
         ends[lines] = at
         lines += 1
@@ -233,22 +233,22 @@ def _pad(pads, first, count, numbers, seen, at):
 @inner
 def _look_up(slot, e, numbers, seen, count, rows):
     """rows[p] = where the row of the pair of entries (p, p + reach) begins."""
-    mask, reach, known, width = _U(slot.table.shape[0] - 1), slot.reach, np.uint32(e.known), slot.width
+    mask, reach, rest, width = _U(slot.table.shape[0] - 1), slot.reach, np.uint32(e.rest), slot.width
     for p in range(count - reach):
         here, there = np.uint32(numbers[_U(p)]), np.uint32(numbers[_U(p + reach)])
         if p + reach + _AHEAD < count:
-            soon = np.uint32(numbers[_U(p + _AHEAD)]) * known + np.uint32(numbers[_U(p + reach + _AHEAD)])
+            soon = np.uint32(numbers[_U(p + _AHEAD)]) * rest + np.uint32(numbers[_U(p + reach + _AHEAD)])
             prefetch(slot.table, _start(soon, slot.shift))
         row = np.int64(-1)
-        if here < known and there < known:
-            pair = np.uint64(here * known + there)
+        if here < rest and there < rest:
+            pair = np.uint64(here * rest + there)
             at = _start(np.uint32(pair), slot.shift)
-            found = slot.table[at]
-            while found >> np.uint64(32) != pair and found != NOTHING:
+            entry = slot.table[at]
+            while entry >> np.uint64(32) != pair and entry != NOTHING:
                 at = (at + _U(1)) & mask
-                found = slot.table[at]
-            if found != NOTHING:
-                row = np.int64(found & np.uint64(0xFFFFFFFF))
+                entry = slot.table[at]
+            if entry != NOTHING:
+                row = np.int64(entry & np.uint64(0xFFFFFFFF))
         if row < 0:
             same = _U(here == there and e.same[_U(seen[_U(p)])] == e.same[_U(seen[_U(p + reach)])])
             of_classes = _U(e.classes[_U(here)]) * _U(e.class_count) + _U(e.classes[_U(there)])
@@ -258,7 +258,7 @@ def _look_up(slot, e, numbers, seen, count, rows):
 
 
 @inner
-def _forward(slots, labels, rows, known, first, last, back):
+def _forward(slots, labels, rows, state, first, last, back):
     """Run the recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
 
     Returns the best last label.
@@ -271,9 +271,9 @@ def _forward(slots, labels, rows, known, first, last, back):
         add_window(score, alone.weights, rows[0], at + _U(alone.high), alone.window)
         add_window(score, near.weights, rows[1], at + _U(near.high), near.window)
         add_window(score, far.weights, rows[2], at + _U(far.high), far.window)
-        if known[at] or known[at + _U(1)]:
+        if state[at] or state[at + _U(1)]:
             for y in range(_U(LANES)):
-                score[y] += labels.after[_U(known[at]), y] + labels.before[_U(known[at + _U(1)]), y]
+                score[y] += labels.after[_U(state[at]), y] + labels.before[_U(state[at + _U(1)]), y]
         if at == _U(first):
             for y in range(_U(LANES)):
                 delta[y] = score[y] + labels.start[y]
@@ -315,17 +315,17 @@ def segment(points, joined, e, slots, labels, out):
     """
     size = points.shape[0] + e.pads.shape[0] * (points.shape[0] + 1)
     size = min(size, points.shape[0] + e.pads.shape[0] * (GROUP + 1)) + 1
-    numbers, seen, known = allocate(size, np.uint16), allocate(size, np.uint32), allocate(size, np.uint8)
+    numbers, seen, state = allocate(size, np.uint16), allocate(size, np.uint32), allocate(size, np.uint8)
     breaks, back = allocate(size, np.bool_), allocate(LANES * size, np.uint8)
     rows = allocate(size, np.uint32), allocate(size, np.uint32), allocate(size, np.uint32)
     ends = allocate(GROUP + 1, np.int64)
     for p in range(_U(size)):
-        known[p] = 0
+        state[p] = 0
     alone, near, far = slots
     trail = e.pads.shape[0] - e.lead
     start, written = np.int64(0), _U(0)
     while start < points.shape[0]:
-        start, lines = _number(points, joined, start, e, numbers, seen, known, ends)
+        start, lines = _number(points, joined, start, e, numbers, seen, state, ends)
         count = ends[lines - 1]
         for p in range(_U(count)):
             rows[0][p] = np.uint32(numbers[p]) * np.uint32(alone.width)
@@ -335,7 +335,7 @@ def segment(points, joined, e, slots, labels, out):
         for line in range(lines):
             first, last = begin + e.lead, ends[line] - trail
             if last > first:
-                label = _forward(slots, labels, rows, known, first, last, back)
+                label = _forward(slots, labels, rows, state, first, last, back)
                 _mark_words(labels, label, first, last, back, breaks)
             written = _write(seen, breaks, first, last, out, written)
             begin = ends[line]

@@ -34,10 +34,10 @@ _LINE = np.uint8(10)
 
 
 @kernel
-def cut(points, classes, fold, given, start, stop, code, border):
+def cut(points, classes, fold, of_tokens, start, stop, code, border):
     """Cut text int32[n] into pieces. Returns how many there are, at most one for each point.
 
-    A character counts as fold uint32[code points]. given: whether tokens are given, each followed by TOKEN; otherwise
+    A character counts as fold uint32[code points]. of_tokens: whether TOKEN follows each token; otherwise
     every piece is one. Out: piece k is points[start[k]:stop[k]], empty for the end of a sentence; code uint64[n] is its
     hash, 0 for an empty one; border bool[n + 1] is whether a token, or the end of a sentence, begins at a piece, and
     after the last one.
@@ -59,7 +59,7 @@ def cut(points, classes, fold, given, start, stop, code, border):
                 i += 1
             stop[k], code[k], border[k] = i, hashed, begins
             k += 1
-            begins = not given
+            begins = not of_tokens
         else:
             if begins or of == SENTENCE:  # a token of nothing but blanks, or the end of a sentence
                 start[k], stop[k], code[k], border[k] = i, i, _ZERO, True
@@ -110,13 +110,13 @@ def rows(points, start, stop, labels, text, text_ptr, everything, out, counts):
     """
     at = np.uintp(0)
     first = 0
-    known = False
+    is_annotated = False
     for k in range(start.shape[0]):
         if start[k] != stop[k]:
-            known = known or labels[k] != 0
+            is_annotated = is_annotated or labels[k] != 0
             continue
         counts[0] += first < k
-        if first < k and (known or everything):
+        if first < k and (is_annotated or everything):
             counts[1] += 1
             for j in range(first, k):
                 for i in range(start[j], stop[j]):
@@ -127,7 +127,7 @@ def rows(points, start, stop, labels, text, text_ptr, everything, out, counts):
             out[at] = _LINE
             at += _ONE
         first = k + 1
-        known = False
+        is_annotated = False
     return np.int64(at)
 
 
@@ -180,7 +180,7 @@ def join_runs(points, classes, joined, traces):
 
     Returns how many traces of addresses there are; their positions go to `traces`, int64.
     """
-    before, found = np.uint8(0), 0
+    before, count = np.uint8(0), 0
     for at in range(points.shape[0]):
         here = classes[points[at]]
         if here:
@@ -193,10 +193,10 @@ def join_runs(points, classes, joined, traces):
                     joined[at] = True
                     joined[at + 1] = True
                 if _is_trace(points, classes, at, before):
-                    traces[found] = at
-                    found += 1
+                    traces[count] = at
+                    count += 1
         before = here
-    return found
+    return count
 
 
 END = 0
@@ -261,9 +261,9 @@ def _enter(parts, waiting, first, second, third):
         first, third = third, first
     if second[1] - second[0] < third[1] - third[0]:
         second, third = third, second
-    for part in (first, second, third):
-        if part[1] - part[0] > 1:
-            parts[waiting] = part
+    for piece in (first, second, third):
+        if piece[1] - piece[0] > 1:
+            parts[waiting] = piece
             waiting += 1
     return waiting
 

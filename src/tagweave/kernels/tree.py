@@ -97,11 +97,11 @@ def pair(heads, m):
 def pair_cells(heads, token_ptr, pair_ptr, cells):
     """Set cells int64[tokens]: where the pair of every token of whole trees stands; -1 if pairs have no numbers."""
     for s in range(token_ptr.shape[0] - 1):
-        own = heads[token_ptr[s] : token_ptr[s + 1]]
-        for m in range(1, own.shape[0] + 1):
+        of_sentence = heads[token_ptr[s] : token_ptr[s + 1]]
+        for m in range(1, of_sentence.shape[0] + 1):
             at = -1
-            if pair_ptr[s + 1] > pair_ptr[s] and own[m - 1] >= 0:
-                at = pair_ptr[s] + pair(own, m)
+            if pair_ptr[s + 1] > pair_ptr[s] and of_sentence[m - 1] >= 0:
+                at = pair_ptr[s] + pair(of_sentence, m)
             cells[token_ptr[s] + m - 1] = at
 
 
@@ -138,11 +138,11 @@ def recurrence(of, add, read, times, join, zero, one):
     """
 
     @inner
-    def push(cells, others, to_right, to_left, first, N, rows):
+    def push(cells, second_parts, to_right, to_left, first, N, rows):
         """Push the finished cells (i, j) to the cells (i, x), x >= first, that may contain them."""
         split, left, right, outward, inward = of(rows, 0), of(rows, 1), of(rows, 2), of(rows, 3), of(rows, 4)
         rightmost, leftmost, arc, siblings = cells
-        L, l, R, S = others  # noqa: E741 - the recurrence's name
+        L, l, R, S = second_parts  # noqa: E741 - the recurrence's name
         for x in range(first, N):
             add(split, x, times(rightmost, L[x]))
             add(left, x, times(leftmost, l[x]))
@@ -177,9 +177,9 @@ def recurrence(of, add, read, times, join, zero, one):
                 first = j + _ONE
                 if first < N and (rightmost > zero or leftmost > zero or siblings > zero):
                     add(inward, first, times(rightmost, pairs[to_left + alone + j - i]))
-                    own = step * row(n, at, j)
-                    cells, others = (rightmost, leftmost, out, siblings), (L[first], l[j], R[j], S[j])
-                    push(cells, others, pairs[own:], pairs[to_left + own :], first, N, rows)
+                    pair_row = step * row(n, at, j)
+                    cells, second_parts = (rightmost, leftmost, out, siblings), (L[first], l[j], R[j], S[j])
+                    push(cells, second_parts, pairs[pair_row:], pairs[to_left + pair_row :], first, N, rows)
         if single_root:
             rows[0, n] = zero
             for m in range(1, n + 1):
@@ -216,15 +216,15 @@ def best_heads(scores, ptr, pair_ptr, lengths, single_root, heads):
     stack = np.empty((3 * longest + 8, 4), np.int32)
     token = 0
     for s in range(lengths.shape[0]):
-        n, own = lengths[s], heads[token : token + lengths[s]]
-        own[:] = -1
+        n, of_sentence = lengths[s], heads[token : token + lengths[s]]
+        of_sentence[:] = -1
         if n > 0:
             arcs = scores[ptr[s] : ptr[s] + (n + 1) * (n + 1)].reshape((n + 1, n + 1))
             charts = space[: CHARTS * (n + 2) * (n + 2)].reshape((CHARTS, n + 2, n + 2))
             step = stride(pair_ptr, s)
             pairs = scores[pair_ptr[s] : pair_ptr[s + 1]] if step else neutral
             if fill(n, arcs, pairs, step, single_root, charts, rows) > -np.inf:
-                _trace_best((arcs, pairs, step, charts), single_root, 0, stack, own)
+                _trace_best((arcs, pairs, step, charts), single_root, 0, stack, of_sentence)
         token += n
 
 
@@ -237,8 +237,8 @@ def _bounds(kind, i, j):
 def _tracing(parts_of):
     """Make a kernel for the heads of a tree from its whole downwards.
 
-    `parts_of(given, single_root, kind, i, j, rank)` is where the best, or one of the k best, of a cell divides, and the
-    ranks of both parts.
+    `parts_of(source, single_root, kind, i, j, rank)` is where the best, or one of the k best, of a cell divides, and
+    the ranks of both parts.
     """
 
     @inner
@@ -250,12 +250,12 @@ def _tracing(parts_of):
         return size + 1
 
     @inner
-    def trace(given, single_root, rank, stack, heads):
+    def trace(source, single_root, rank, stack, heads):
         size = put(stack, 0, _RIGHT, 0, heads.shape[0], rank)
         while size > 0:
             size -= 1
             kind, i, j = stack[size, 0], stack[size, 1], stack[size, 2]
-            at, a, b = parts_of(given, single_root, kind, i, j, stack[size, 3])
+            at, a, b = parts_of(source, single_root, kind, i, j, stack[size, 3])
             if kind == _OUTWARD:
                 heads[j - 1] = i
             elif kind == _INWARD:
@@ -276,8 +276,8 @@ def _tracing(parts_of):
 
 
 @inner
-def _best_parts(given, single_root, kind, i, j, rank):
-    arcs, pairs, step, charts = given
+def _best_parts(source, single_root, kind, i, j, rank):
+    arcs, pairs, step, charts = source
     n, first, second = arcs.shape[0] - 1, _FIRST[kind], _SECOND[kind]
     if kind == _RIGHT and single_root and i == 0:
         at, L, R = 1, charts[_LEFT], charts[_RIGHT]
@@ -302,8 +302,8 @@ def _best_parts(given, single_root, kind, i, j, rank):
 
 
 @inner
-def _ranked_parts(given, single_root, kind, i, j, rank):
-    (source, ranks), k = given, given[0].shape[3]
+def _ranked_parts(charts, single_root, kind, i, j, rank):
+    (source, ranks), k = charts, charts[0].shape[3]
     return source[kind, i, j, rank], ranks[kind, i, j, rank] // k, ranks[kind, i, j, rank] % k
 
 

@@ -120,7 +120,7 @@ def _log_outside(n, single_root, step, pairs, log_z, charts, marginal, of_pairs)
         alone = step * row(n, at, at)
         for back in range(n - at):
             j = _U(n - back)
-            first, own, none = j + _ONE, step * row(n, at, j), alone + j - i - _ONE
+            first, pair_row, none = j + _ONE, step * row(n, at, j), alone + j - i - _ONE
             right[j] = PR[i, j] + _hand_down(R[i, j], S[i], split, L[first], zeros, PL[first], unused, first, N)
             if first < N:
                 share = _share(inward[first], R[i, j] + pairs[to_left + none + _ONE] - of_inward[first])
@@ -128,11 +128,21 @@ def _log_outside(n, single_root, step, pairs, log_z, charts, marginal, of_pairs)
                 right[j] += share
             left[j] = PL[i, j] + _hand_down(L[i, j], L[i], left, l[j], zeros, Pl[j], unused, first, N)
             split[j] = PS[i, j] + _hand_down(
-                S[i, j], of_inward, inward, l[j], pairs[to_left + own :], Pl[j], of_pairs[to_left + own :], first, N
+                S[i, j],
+                of_inward,
+                inward,
+                l[j],
+                pairs[to_left + pair_row :],
+                Pl[j],
+                of_pairs[to_left + pair_row :],
+                first,
+                N,
             )
             outward[j] = _share(right[j], r[i, j] - R[i, j])
             outward[j] += _hand_down(r[i, j], R[i], right, R[j], zeros, PR[j], unused, first, N)
-            outward[j] += _hand_down(r[i, j], of_outward, outward, S[j], pairs[own:], PS[j], of_pairs[own:], first, N)
+            outward[j] += _hand_down(
+                r[i, j], of_outward, outward, S[j], pairs[pair_row:], PS[j], of_pairs[pair_row:], first, N
+            )
             inward[j] = Pl[i, j] + _share(left[j], l[i, j] - L[i, j])
             marginal[i, j], marginal[j, i] = outward[j], inward[j]
             of_outward[j], of_inward[j] = r[i, j] - s[i, j], l[i, j] - s[j, i]
@@ -151,8 +161,9 @@ def _share(probability, gap):
 
 
 @inner
-def _hand_down(cell, wholes, probabilities, others, pairs, probabilities_of_others, of_pairs, first, N):
-    """Pass the probabilities of cells x >= first to their parts: one cell, shared by all, others[x], and their pair.
+def _hand_down(cell, wholes, probabilities, second_parts, pairs, of_second_parts, of_pairs, first, N):
+    """Pass the probabilities of cells x >= first to their parts: one cell, shared by all, second_parts[x], and their
+    pair.
 
     Returns the probability that the shared cell gets.
     """
@@ -160,9 +171,9 @@ def _hand_down(cell, wholes, probabilities, others, pairs, probabilities_of_othe
     for x in range(first, N):
         share = 0.0
         if probabilities[x] > _NO_PROBABILITY:
-            share = _share(probabilities[x], cell + others[x] + pairs[x - first] - wholes[x])
+            share = _share(probabilities[x], cell + second_parts[x] + pairs[x - first] - wholes[x])
             total += share
-            probabilities_of_others[x] += share
+            of_second_parts[x] += share
         of_pairs[x - first] = share
     return total
 
@@ -187,9 +198,9 @@ def marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, lo
     _marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, log_z)
     for s in np.flatnonzero(np.isnan(log_z)).tolist():  # rare, and compiled when one is met
         n, step = int(lengths[s]), int(pair_ptr[s + 1] > pair_ptr[s])
-        cells, own = slice(ptr[s], ptr[s] + (n + 1) ** 2), slice(pair_ptr[s], pair_ptr[s + 1])
-        pairs = scores[own] if step else np.zeros(n + 1, scores.dtype)
-        of_pairs = marginal[own] if step else np.empty(n + 1, marginal.dtype)
+        cells, of_sentence = slice(ptr[s], ptr[s] + (n + 1) ** 2), slice(pair_ptr[s], pair_ptr[s + 1])
+        pairs = scores[of_sentence] if step else np.zeros(n + 1, scores.dtype)
+        of_pairs = marginal[of_sentence] if step else np.empty(n + 1, marginal.dtype)
         evidence = allowed[cells] if len(allowed) else allowed
         log_z[s] = _careful(scores[cells], pairs, evidence, n, step, single_root, marginal[cells], of_pairs)
 
@@ -204,9 +215,9 @@ def _marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, l
     for s in range(lengths.shape[0]):
         n, step = lengths[s], stride(pair_ptr, s)
         cells = slice(ptr[s], ptr[s] + (n + 1) * (n + 1))
-        own = slice(pair_ptr[s], pair_ptr[s + 1])
+        of_sentence = slice(pair_ptr[s], pair_ptr[s + 1])
         evidence = allowed[cells] if allowed.shape[0] else allowed
-        pairs, of_pairs = (scores[own], marginal[own]) if step else (neutral, unused)
+        pairs, of_pairs = (scores[of_sentence], marginal[of_sentence]) if step else (neutral, unused)
         q = room[: pairs.shape[0]]
         put(marginal[cells], 0)
         put(of_pairs, 0)
@@ -346,13 +357,13 @@ def _outside(n, step, single_root, total, charts, rows, q, marginal, of_pairs):
         alone = step * row(n, at, at)
         for back in range(n - at):
             j = _U(n - back)
-            first, own, none = j + _ONE, step * row(n, at, j), alone + j - i - _ONE
+            first, pair_row, none = j + _ONE, step * row(n, at, j), alone + j - i - _ONE
             a = _pull(R[i, j], split, L[first], dL[first], first, N)
             b = _pull(L[i, j], left, l[j], dl[j], first, N)
             c = _pull(r[i, j], right, R[j], dR[j], first, N)
-            c += _pull_pair(r[i, j], outward, q[own:], S[j], dS[j], of_pairs[own:], first, N)
-            own += to_left
-            d = _pull_pair(S[i, j], inward, q[own:], l[j], dl[j], of_pairs[own:], first, N)
+            c += _pull_pair(r[i, j], outward, q[pair_row:], S[j], dS[j], of_pairs[pair_row:], first, N)
+            pair_row += to_left
+            d = _pull_pair(S[i, j], inward, q[pair_row:], l[j], dl[j], of_pairs[pair_row:], first, N)
             if first < N:
                 a += inward[first] * q[to_left + alone + j - i]
             right[j] = dR[i, j] + a if R[i, j] > 0 else 0.0
@@ -372,22 +383,25 @@ def _outside(n, step, single_root, total, charts, rows, q, marginal, of_pairs):
 
 
 @partial(inner, reassociate=True)
-def _pull(cell, grown, part, derivative, first, N):
-    """One push backwards: derivative += cell * grown. Returns sum grown * part, the derivative of the cell itself."""
+def _pull(cell, grown, second_part, derivative, first, N):
+    """One push backwards: derivative += cell * grown.
+
+    Returns sum grown * second_part, the derivative of the cell itself.
+    """
     total = 0.0
     for x in range(first, N):
-        total += grown[x] * part[x]
+        total += grown[x] * second_part[x]
         derivative[x] += cell * grown[x]
     return total
 
 
 @partial(inner, reassociate=True)
-def _pull_pair(cell, grown, q, part, derivative, of_pairs, first, N):
+def _pull_pair(cell, grown, q, second_part, derivative, of_pairs, first, N):
     """As `_pull`, of a push with pairs, whose probabilities are set."""
     total = 0.0
     for x in range(first, N):
         share = grown[x] * q[x - first]
-        total += share * part[x]
+        total += share * second_part[x]
         derivative[x] += cell * share
-        of_pairs[x - first] = cell * share * part[x]
+        of_pairs[x - first] = cell * share * second_part[x]
     return total

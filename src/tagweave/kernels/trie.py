@@ -184,7 +184,7 @@ def match(symbols, border, root, label, child, entry, starts, stops, entries):
     border bool[n + 1]: whether an entry may begin or end before symbol i. symbols[starts[k]:stops[k]] is entries[k].
     """
     n = symbols.shape[0]
-    found = 0
+    count = 0
     i = 0
     while i < n:
         node = root[symbols[i]]
@@ -203,12 +203,12 @@ def match(symbols, border, root, label, child, entry, starts, stops, entries):
                 break
             j += 1
         if longest >= 0:
-            starts[found], stops[found], entries[found] = i, stop, longest
-            found += 1
+            starts[count], stops[count], entries[count] = i, stop, longest
+            count += 1
             i = stop
         else:
             i += 1
-    return found
+    return count
 
 
 @kernel
@@ -219,7 +219,7 @@ def occurrences(symbols, border, root, label, child, entry, starts, stops, entri
     Returns how many there are; only as many are written as the arrays can hold.
     """
     n = symbols.shape[0]
-    found = 0
+    count = 0
     for i in range(n):
         node = root[symbols[i]]
         if node < 0 or not border[i]:
@@ -227,14 +227,14 @@ def occurrences(symbols, border, root, label, child, entry, starts, stops, entri
         j = i + 1
         while node >= 0:
             if entry[node] >= 0 and border[j]:
-                if found < starts.shape[0]:
-                    starts[found], stops[found], entries[found] = i, j, entry[node]
-                found += 1
+                if count < starts.shape[0]:
+                    starts[count], stops[count], entries[count] = i, j, entry[node]
+                count += 1
             if j == n:
                 break
             node = _child(label, child, node, symbols[j])
             j += 1
-    return found
+    return count
 
 
 @kernel
@@ -270,7 +270,7 @@ _FILL = 2  # slots of the table of the vocabulary for each piece, at least
 
 
 @cache
-def piece_classes(given: bool) -> NDArray[np.uint8]:
+def piece_classes(of_tokens: bool) -> NDArray[np.uint8]:
     """Return uint8[code points]: the classes of `pieces`. A sentence of raw text is a line."""
     classes = np.full(_POINTS, text_arrays.RUN, np.uint8)
     for point in range(_PLAIN):
@@ -280,7 +280,7 @@ def piece_classes(given: bool) -> NDArray[np.uint8]:
             classes[point] = text_arrays.ALONE
         elif character.isspace() or category in ("Zs", "Zl", "Zp", "Cc"):
             classes[point] = text_arrays.BLANK
-    if given:
+    if of_tokens:
         classes[ord(_TOKEN)], classes[ord(_SENTENCE)] = text_arrays.TOKEN, text_arrays.SENTENCE
     else:
         classes[ord("\n")] = text_arrays.SENTENCE
@@ -330,12 +330,12 @@ def pieces_of_tokens(sentences: Sequence[Sequence[str]], folded: bool) -> Pieces
     return _cut(text, True, folded)
 
 
-def _cut(text: str, given: bool, folded: bool) -> Pieces:
+def _cut(text: str, of_tokens: bool, folded: bool) -> Pieces:
     points = code_points(text).view(np.int32)
-    n, classes = len(points), piece_classes(given)
+    n, classes = len(points), piece_classes(of_tokens)
     start, stop, code = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint64)
     border = np.empty(n + 1, np.bool_)
-    count = text_arrays.cut(points, classes, folding(folded), given, start, stop, code, border)
+    count = text_arrays.cut(points, classes, folding(folded), of_tokens, start, stop, code, border)
     ends = classes[points[start[:count]]] == text_arrays.SENTENCE
     return Pieces(points, start[:count], stop[:count], code[:count], border[: count + 1], ends)
 

@@ -338,10 +338,10 @@ def dot(one, other):
     """sum_i one[i] other[i], in double precision between blocks, always on one thread."""
     total = 0.0
     for low in range(0, one.shape[0], _BLOCK):
-        part = one.dtype.type(0)
+        block = one.dtype.type(0)
         for i in range(_U(low), _U(min(low + _BLOCK, one.shape[0]))):
-            part += one[i] * other[i]
-        total += part
+            block += one[i] * other[i]
+        total += block
     return total
 
 

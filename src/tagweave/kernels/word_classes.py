@@ -184,11 +184,11 @@ def _add(c, neighbours, word):
 @inner
 def _subtract_shared(c, x, of_context, loss, stop):
     """loss[j] -= D(x, of_context[j])"""
-    own = _f(c, x)
+    of_x = _f(c, x)
     for j in range(stop):
         y = of_context[j]
         if y > 0:
-            loss[j] -= _f(c, x + y) - own - _f(c, y)
+            loss[j] -= _f(c, x + y) - of_x - _f(c, y)
 
 
 @inner

@@ -264,7 +264,9 @@ def letters_in(sentences: Sequence[Sentence], layer: str | None, name: str) -> l
     alone = []
     for sentence in sentences:
         labels = () if layer is None else sentence.layers.get(layer, (None,) * len(sentence))
-        letters = tuple(known and tuple(dict.fromkeys(split_label(label)[0] for label in known)) for known in labels)
+        letters = tuple(
+            candidates and tuple(dict.fromkeys(split_label(label)[0] for label in candidates)) for candidates in labels
+        )
         layers = {} if layer is None else {name: letters}
         alone.append(Sentence(sentence.forms, layers, location=sentence.location))
     return alone

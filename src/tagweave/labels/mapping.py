@@ -143,8 +143,8 @@ def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMa
     tokens = annotated_twice(first, second, sentences).items()
     counts = {(a[0], b[0]): count for (a, b), count in tokens if len(a) == len(b) == 1}
     if not counts:
-        found = f"no position with one label of {first} and one of {second}"
-        raise CorpusError(found, "sentences that are annotated under both guidelines")
+        problem = f"no position with one label of {first} and one of {second}"
+        raise CorpusError(problem, "sentences that are annotated under both guidelines")
     return TagMapping(first, second, counts)
 
 
@@ -273,8 +273,8 @@ def _allowed_pairs(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterabl
     for mapping in mappings:
         for name in (mapping.first, mapping.second):
             if name not in number:
-                found = f"a mapping of {name!r}" if name else "a mapping that does not name its guidelines"
-                raise MappingError(f"found {found}, expected two of {', '.join(number)}")
+                problem = f"a mapping of {name!r}" if name else "a mapping that does not name its guidelines"
+                raise MappingError(f"found {problem}, expected two of {', '.join(number)}")
         first, second = number[mapping.first], number[mapping.second]
         if first > second:
             first, second, mapping = second, first, mapping.swapped()  # noqa: PLW2901

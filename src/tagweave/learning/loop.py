@@ -68,8 +68,8 @@ def save_checkpoint(path: Path, state: TrainerState, best: dict[str, Any], run: 
     }
     data["digest"] = digest_of(data, arrays)
     try:
-        with whole_file(path) as part:
-            save_file(arrays, part, {"tagweave": json.dumps(data)})
+        with whole_file(path) as new_path:
+            save_file(arrays, new_path, {"tagweave": json.dumps(data)})
     except SafetensorError as error:
         raise OSError(f"{path}: the checkpoint cannot be written ({error})") from error
 

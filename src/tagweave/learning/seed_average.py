@@ -66,9 +66,9 @@ class SeedAverage:
         arrays: dict[str, ArrayRule] = {}
         numbers: dict[str, Any] = {}
         for k, trainer in enumerate(self.trainers):
-            own = trainer.rules(objective)
-            arrays |= {_name(k, name): rule for name, rule in own.arrays.items()}
-            numbers |= {_name(k, name): rule for name, rule in {**own.numbers, _ITERATION: Whole}.items()}
+            of_trainer = trainer.rules(objective)
+            arrays |= {_name(k, name): rule for name, rule in of_trainer.arrays.items()}
+            numbers |= {_name(k, name): rule for name, rule in {**of_trainer.numbers, _ITERATION: Whole}.items()}
         return StateRules(arrays, numbers)
 
     def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
@@ -80,8 +80,8 @@ class SeedAverage:
                 trainer.step(objective, states[k], watch)
             finally:
                 _put(state, k, states[k])
-        state.loss = float(np.mean([own.loss if np.isfinite(own.weights).all() else np.nan for own in states]))
-        state.converged = all(own.converged for own in states)
+        state.loss = float(np.mean([one.loss if np.isfinite(one.weights).all() else np.nan for one in states]))
+        state.converged = all(one.converged for one in states)
         state.iteration += 1
 
     def result(self, state: TrainerState) -> Floats:
@@ -106,10 +106,12 @@ def _take(joined: TrainerState, k: int) -> TrainerState:
 def _own(values: Mapping[str, Value], k: int) -> dict[str, Value]:
     """What the joined state has of trainer k, by the names that the trainer gave it."""
     plain = {name: name.rpartition(".")[2] for name in values}
-    return {own: values[name] for name, own in plain.items() if name == _name(k, own)}
+    return {plain_name: values[name] for name, plain_name in plain.items() if name == _name(k, plain_name)}
 
 
-def _put(joined: TrainerState, k: int, own: TrainerState) -> None:
+def _put(joined: TrainerState, k: int, state: TrainerState) -> None:
     """Make this the state of trainer k."""
-    joined.arrays |= {_name(k, name): array for name, array in own.arrays.items()}
-    joined.numbers |= {_name(k, name): number for name, number in {**own.numbers, _ITERATION: own.iteration}.items()}
+    joined.arrays |= {_name(k, name): array for name, array in state.arrays.items()}
+    joined.numbers |= {
+        _name(k, name): number for name, number in {**state.numbers, _ITERATION: state.iteration}.items()
+    }

@@ -148,12 +148,14 @@ def _layered(description: LayeredDescription, arrays: Arrays) -> LayeredModel:
     for number, prefix in enumerate(prefixes):
         one = described(description.chain(number))
         assert isinstance(one, ChainDescription)  # noqa: S101 - checked
-        space, own = LabelSpace.from_json(description.chains[number]["space"]), unnested(arrays, prefix)
+        space, arrays_of_chain = LabelSpace.from_json(description.chains[number]["space"]), unnested(arrays, prefix)
         scorer = SCORERS[one.scorer]
-        check_arrays(own, {"weights": ArrayRule(FLOATS, (None,)), **scorer.array_rules(one, own)})
-        parameters = scorer.of_parts(one, space, own)
+        check_arrays(
+            arrays_of_chain, {"weights": ArrayRule(FLOATS, (None,)), **scorer.array_rules(one, arrays_of_chain)}
+        )
+        parameters = scorer.of_parts(one, space, arrays_of_chain)
         encoder = encoder or kind.of_parts(of_encoder, space, outer, ())
-        chains.append(_chain(one, parameters, encoder, own["weights"]))
+        chains.append(_chain(one, parameters, encoder, arrays_of_chain["weights"]))
     types = tuple({name: tuple(kinds) for name, kinds in of_chain.items()} for of_chain in description.types)
     return LayeredModel(tuple(chains), types, description.about)
 

@@ -415,20 +415,20 @@ class ChainParameters(ScorerParameters):
         vector = np.zeros(into.size, weights.dtype)
         guidelines = [view.guideline for view, _ in into.weighted]
         parts = into.split(vector)
-        for number, ((old, _), part) in enumerate(zip(self.weighted, self.split(weights), strict=True)):
+        for number, ((old, _), weights_of_view) in enumerate(zip(self.weighted, self.split(weights), strict=True)):
             at = guidelines.index(old.guideline)
             view, layout = into.weighted[at]
             columns = view.numbers_of(old.names)
-            parts[at].emission[layout.places(*self.carried_pairs(number, view, features))] = part.emission
-            parts[at].transition[np.ix_(columns, columns)] = part.transition
-            parts[at].start[columns], parts[at].end[columns] = part.start, part.end
+            parts[at].emission[layout.places(*self.carried_pairs(number, view, features))] = weights_of_view.emission
+            parts[at].transition[np.ix_(columns, columns)] = weights_of_view.transition
+            parts[at].start[columns], parts[at].end[columns] = weights_of_view.start, weights_of_view.end
         return vector
 
     def spread(self, values: Floats, of_transitions: float) -> Floats:
         """Return a number for each weight, [size]: that of its feature, float[F], or that of transitions."""
         vector = np.full(self.size, of_transitions, values.dtype)
-        for (_, layout), part in zip(self.weighted, self.split(vector), strict=True):
-            part.emission[...] = np.repeat(values, np.diff(layout.ptr))
+        for (_, layout), values_of_view in zip(self.weighted, self.split(vector), strict=True):
+            values_of_view.emission[...] = np.repeat(values, np.diff(layout.ptr))
         return vector
 
     @property

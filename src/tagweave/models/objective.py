@@ -305,7 +305,7 @@ def views_of_kernel(parameters: ChainParameters, weights: Floats) -> tuple[kerne
         weights_and_offset = parameters.split(weights)[i], parameters.offsets[i]
         at = layout.ptr.astype(ptr, copy=False), layout.cell.astype(cell, copy=False)
         weighted.append(kernels.ViewWeights(*weights_and_offset, *at, view.projection, view.is_identity, pairs))
-    weighted.sort(key=lambda view: not view.whole)
+    weighted.sort(key=lambda view: not view.labels_are_tags)
     return (*weighted, *[weighted[0]] * (_VIEWS - len(weighted)))
 
 

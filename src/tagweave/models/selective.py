@@ -128,8 +128,8 @@ class Selection:
                     labels[t].setdefault(spelt)
             layer: Sequence[Candidates] = [tuple(names) or None for names in labels]
             if task not in OF_CHARACTERS:
-                known = evidence.layers.get(corpus.guideline, (None,) * len(sentence))
-                layer = _kept(known, best, layer)
+                annotated = evidence.layers.get(corpus.guideline, (None,) * len(sentence))
+                layer = _kept(annotated, best, layer)
             spans: TaggedSpans = [c[:4] for c in said if c.label != OUTSIDE]
             yield sentence.with_valid_layers({**sentence.layers, name: tuple(layer)}), spans
 

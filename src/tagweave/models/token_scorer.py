@@ -68,7 +68,7 @@ class TokenScorer(nn.Module):
         """Return a vector [size] cut to the shapes of the parameters; memory is shared."""
         shapes = [weight.shape for weight in self.parameters()]
         parts = torch.split(torch.from_numpy(vector), [shape.numel() for shape in shapes])
-        return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+        return [values.view(shape) for values, shape in zip(parts, shapes, strict=True)]
 
     def layers(self) -> list[tuple[int, list[nn.Parameter]]]:
         """Return how many layers are above each layer, and its parameters; -1: those of labels, above all."""

@@ -82,7 +82,9 @@ def agreement(answers: Answers) -> Agreement:
         return coverage(label == number, nominal_alpha(agreeing, (votes_for_label.sum(), (m - votes_for_label).sum())))
 
     agreeing = ((sums**2 - squares[paired]).sum(1) / (m - 1)).sum()
-    given = np.bincount(answers.source.astype(np.int64) * size + label, answers.shares, len(answers.sources) * size)
+    of_sources_and_labels = np.bincount(
+        answers.source.astype(np.int64) * size + label, answers.shares, len(answers.sources) * size
+    )
     return Agreement(
         answers.positions,
         coverage(np.ones(len(answers), bool), nominal_alpha(agreeing, sums.sum(0))),
@@ -90,7 +92,7 @@ def agreement(answers: Answers) -> Agreement:
         {name: of_label(number) for number, name in enumerate(answers.labels)},
         {
             name: dict(zip(answers.labels, row.tolist(), strict=True))
-            for name, row in zip(answers.sources, given.reshape(-1, size), strict=True)
+            for name, row in zip(answers.sources, of_sources_and_labels.reshape(-1, size), strict=True)
         },
     )
 

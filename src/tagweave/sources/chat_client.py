@@ -207,8 +207,8 @@ class ChatClient:
         """Send a request once; return the status, headers and body of the response, without the key."""
         deadline, content = time.monotonic() + _PATIENCE, bytearray()
         with self._client.stream("GET" if body is None else "POST", address, content=body) as response:
-            for part in response.iter_bytes():
-                content += part
+            for chunk in response.iter_bytes():
+                content += chunk
                 if len(content) > _LARGEST:
                     raise NoAnswerError(f"{address}: found a response above {_LARGEST:,} bytes, expected a shorter one")
                 if time.monotonic() > deadline:

@@ -174,14 +174,14 @@ class ChatFunction(DeclaredFunction):
     def _about(self, sentences: Mapping[str, Sentence]) -> Iterator[str]:
         """Yield what became of the quotations in the answers."""
         answers, types = _kept(self.answers).answers, self._prompt().types
-        tally, others = Tally(), Counter[str]()
+        tally, unasked = Tally(), Counter[str]()
         for key, sentence in sentences.items():
             if key in answers:
-                others.update(span.types[0] for span in answers[key].spans(sentence) if span.types[0] not in types)
+                unasked.update(span.types[0] for span in answers[key].spans(sentence) if span.types[0] not in types)
                 tally.update(answers[key].tally, f"line {answers[key].line.location.line}: ")
         yield from tally.lines()
-        if others:
-            yield f"{others.total():,} of them left out for their label ({shortened(next(iter(others)))!r})"
+        if unasked:
+            yield f"{unasked.total():,} of them left out for their label ({shortened(next(iter(unasked)))!r})"
 
     def _key(self, sentence: Sentence) -> str:
         return hashlib.sha256(json.dumps(self._request(sentence)).encode()).hexdigest()
@@ -224,8 +224,8 @@ def _prompt(types: tuple[tuple[str, str], ...] | None, path: str, _stamp: object
     """Choose examples: always the sentence with most types that those before lack, and one without spans."""
     corpus = load(path)
     layers = ((sentence, sentence.layers.get(corpus.guideline, (None,))) for sentence in corpus)
-    known = ((sentence, layer) for sentence, layer in layers if all(map(_is_known, layer)))
-    full = [(sentence, recoded(sentence, layer, "IOB2")) for sentence, layer in known]
+    annotated = ((sentence, layer) for sentence, layer in layers if all(map(_is_known, layer)))
+    full = [(sentence, recoded(sentence, layer, "IOB2")) for sentence, layer in annotated]
     seen = dict.fromkeys(span.label or "" for sentence, layer in full for (span,) in spans_of(layer, sentence.location))
     named = dict.fromkeys(seen, "") if types is None else dict(types)
     if not named:

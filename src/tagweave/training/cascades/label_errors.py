@@ -241,10 +241,10 @@ class LabelJudge:
         for at in np.flatnonzero(~mask.all(axis=1)).tolist():
             rivals = np.where(mask[at], 0, table[at])
             best = int(rivals.argmax())
-            part = Part(at, at + 1, "|".join(self._space.names[label] for label in np.flatnonzero(mask[at])))
+            annotated = Part(at, at + 1, "|".join(self._space.names[label] for label in np.flatnonzero(mask[at])))
             rival = Part(at, at + 1, self._space.names[best])
             probability = float(table[at][mask[at]].sum())
-            yield Suspect(0, 0, at, at + 1, (part,), rival, min(probability, 1.0), float(rivals[best]))
+            yield Suspect(0, 0, at, at + 1, (annotated,), rival, min(probability, 1.0), float(rivals[best]))
 
     def _spans(self, table: Floats, spans: dict[Part, float], mask: Masks) -> Iterator[Suspect]:
         """Yield annotated spans or words beside their rivals, grouped by rival, and missing spans."""
@@ -285,7 +285,7 @@ def _by_rival(units: Sequence[Unit], spans: Spans) -> dict[Part, list[tuple[Part
         rivals = {key: p for key, p in spans.items() if _overlap(key, start, stop) and key not in parts}
         if rivals:
             best = max(rivals, key=lambda key: (rivals[key], key))
-            pair = Part(start, stop, "|".join(kinds)), sum(spans.get(part, 0.0) for part in parts)
+            pair = Part(start, stop, "|".join(kinds)), sum(spans.get(unit, 0.0) for unit in parts)
             by_rival.setdefault(best, []).append(pair)
     return by_rival
 

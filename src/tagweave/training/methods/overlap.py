@@ -97,11 +97,11 @@ def _step(job: Job, group: Sequence[str], types: Types, number: int, index: Feat
     from tagweave.corpus.overlapping import joint_name, of_group
 
     files = [replace(file, corpus=of_group(file.corpus, group, types)) for file in job.data.files]
-    known = [at for at, file in enumerate(files) if _says_something(file.corpus)]
+    annotated = [at for at, file in enumerate(files) if _says_something(file.corpus)]
     dev = None if job.dev is None else of_group(job.dev, group, types)
     dev = dev if dev is not None and _says_something(dev) else None
-    data = replace(job.data, files=tuple(files[at] for at in known), train_count=len(known), notes=())
-    target = tuple(job.plan.corpora[at] for at in known)
+    data = replace(job.data, files=tuple(files[at] for at in annotated), train_count=len(annotated), notes=())
+    target = tuple(job.plan.corpora[at] for at in annotated)
     (method,) = single.METHODS
     options = replace(job.options(single.SingleOptions), documents=False)
     plan = replace(job.plan, target=target, sources=(), dev=job.plan.dev if dev else None, overlap=False)
@@ -121,8 +121,8 @@ def _score(model: LayeredModel, dev: Corpus, threads: int) -> float:
 
     bare = (replace(sentence, layers={}, rejected={}) for sentence in dev)
     tagged = dev.with_sentences(LayeredPredictor(model, threads).tag(bare))
-    known = [name for name in model.names if any(any(sentence.layers.get(name, ())) for sentence in dev)]
-    return score_of_layers(dev, tagged, known).f
+    annotated = [name for name in model.names if any(any(sentence.layers.get(name, ())) for sentence in dev)]
+    return score_of_layers(dev, tagged, annotated).f
 
 
 METHODS = (
