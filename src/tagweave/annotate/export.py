@@ -312,8 +312,8 @@ def _write_labels(corpus: Corpus, path: str, form: str, layers: Sequence[str]) -
     if form == columns.FORMAT.name:
         sentences = corpus.sentences
         return _write(corpus, path, lambda stream: columns.write(_with_common_columns(sentences, layers), stream))
-    guideline, *others = layers
-    if others:
+    guideline, *other_layers = layers
+    if other_layers:
         raise ValueError(f"found spans that may overlap, in the layers {', '.join(layers)}, expected columns")
     xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
     kept = corpus.map(lambda sentence: sentence.with_layers_of([conllu.UPOS, xpos]))

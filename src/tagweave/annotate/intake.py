@@ -155,8 +155,8 @@ def put_known_spans(
         asked = selection.span_tasks(tagger, drawn.sentences, 1.0, model)
     _put_labels(store, corpus, layers, of_spans=True)
     rows = ((task, answers[task.sentence.location, task.sentence.forms]) for task in asked)
-    known = ((replace(task, guideline=joint_name(layers), purpose=purpose, gold=answer)) for task, answer in rows)
-    return _put(store, known)
+    of_gold = ((replace(task, guideline=joint_name(layers), purpose=purpose, gold=answer)) for task, answer in rows)
+    return _put(store, of_gold)
 
 
 def version_of(

@@ -300,8 +300,8 @@ def guideline_of(tagger: SpanTagger) -> str:
     if isinstance(tagger, LayeredPredictor):
         types = {name: kinds for of_chain in tagger.model.types for name, kinds in of_chain.items()}
         if type_layers(types) != tagger.guidelines:
-            found = "; ".join(f"{name} of {', '.join(kinds)}" for name, kinds in types.items())
-            raise ValueError(f"found the layers {found}, expected a layer for each type, or one of them (`guideline`)")
+            layers = "; ".join(f"{name} of {', '.join(kinds)}" for name, kinds in types.items())
+            raise ValueError(f"found the layers {layers}, expected a layer for each type, or one of them (`guideline`)")
     return joint_name(tagger.guidelines)
 
 

@@ -86,8 +86,8 @@ def serve(
         return
     tagger = open_model(model, guideline, 1)
     if len(tagger.guidelines) > 1 and (train or dev):
-        found = f"found {model}, a model of layers of spans, and {'--train' if train else '--dev'}"
-        raise OptionError(f"{found}, expected --guideline with one of {', '.join(tagger.guidelines)}")
+        problem = f"found {model}, a model of layers of spans, and {'--train' if train else '--dev'}"
+        raise OptionError(f"{problem}, expected --guideline with one of {', '.join(tagger.guidelines)}")
     if words is None and tagger.model.of_characters:
         raise OptionError("found a model that segments, expected --words LIST with it")
     plan = None

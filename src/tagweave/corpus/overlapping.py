@@ -201,5 +201,5 @@ def refuse_overlap(sentence: Sentence, group: Sequence[str]) -> None:
     marked = [(name, _inside(sentence.layers.get(name, ()))) for name in group]
     for (one, inside), (other, also) in combinations(marked, 2):
         if both := sorted(inside & also):
-            found = f"spans of {one} and {other} that overlap at token {both[0] + 1}, {sentence.forms[both[0]]!r}"
-            raise CorpusError(found, "none, as in training", *sentence.location)
+            problem = f"spans of {one} and {other} that overlap at token {both[0] + 1}, {sentence.forms[both[0]]!r}"
+            raise CorpusError(problem, "none, as in training", *sentence.location)

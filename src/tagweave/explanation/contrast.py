@@ -74,16 +74,16 @@ class Contrast:
             pair = view.projection[one], view.projection[two]
             of_view = list(self._of_features(view, layout, weights.emission, *pair))
             of_view += self._of_transitions(view, weights, *pair)
-            by_view[view.guideline] = sum(part.score for part in of_view)
+            by_view[view.guideline] = sum(contribution.score for contribution in of_view)
             parts += of_view
         groups: defaultdict[tuple[str, int], list[Contribution]] = defaultdict(list)  # of views, of a vector's numbers
-        for part in parts:
-            groups[part.name, part.token].append(part)
+        for contribution in parts:
+            groups[contribution.name, contribution.token].append(contribution)
         summed = []
         for group in groups.values():
-            feature = group[0].feature if len({part.feature for part in group}) == 1 else -1
-            summed.append(replace(group[0], score=sum(part.score for part in group), feature=feature))
-        return sorted(summed, key=lambda part: -part.score), by_view if len(by_view) > 1 else {}
+            feature = group[0].feature if len({contribution.feature for contribution in group}) == 1 else -1
+            summed.append(replace(group[0], score=sum(contribution.score for contribution in group), feature=feature))
+        return sorted(summed, key=lambda contribution: -contribution.score), by_view if len(by_view) > 1 else {}
 
     def _of_features(
         self, view: View, layout: Layout, weights: Floats, one: Labels, two: Labels

@@ -109,7 +109,10 @@ class Explanation:
         lines = [f"guideline {name}: {score:+.2f}" for name, score in self.by_guideline.items()]
         hidden = ((self.forms[token], -score) for token, score in self.occlusions[:_OCCLUDED])
         lines += [f"network without {form}: {score:+.2f}" for form, score in hidden]
-        lines += [f"{each.place}: {each.before} [{each.token}/{each.label}] {each.after}" for each in self.examples]
+        lines += [
+            f"{example.place}: {example.before} [{example.token}/{example.label}] {example.after}"
+            for example in self.examples
+        ]
         yield from map(Text, map(printable, lines))
 
 

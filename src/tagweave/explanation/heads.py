@@ -45,9 +45,9 @@ def explain_heads(predictor: TreePredictor, sentence: Sentence, token: int | Non
 
 def _runner_up(predictor: TreePredictor, sentence: Sentence, best: Heads, token: int) -> Heads:
     """Return the heads of the best tree in which a token has another head."""
-    others = tuple(Arc(head, None) for head in range(len(sentence) + 1) if head not in (best[token], token + 1))
-    if others:
-        evidence = sentence.with_heads(_LAYER, [others if at == token else None for at in range(len(sentence))])
+    other_heads = tuple(Arc(head, None) for head in range(len(sentence) + 1) if head not in (best[token], token + 1))
+    if other_heads:
+        evidence = sentence.with_heads(_LAYER, [other_heads if at == token else None for at in range(len(sentence))])
         heads = predictor.model.best(predictor.encode([evidence], _LAYER), True)
         if heads.min() >= 0:
             return heads

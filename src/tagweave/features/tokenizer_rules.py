@@ -62,15 +62,15 @@ def check_tokenizer(described: Any) -> dict[str, Any]:
         if isinstance(value, str) and len(value) > _LONGEST_TEXT:
             refuse(value, f"tokenizer.json model.{name}", f"at most {_LONGEST_TEXT} characters")
     steps = []
-    for part, types in _PARTS.items():
-        of_part = list(steps_of(described.get(part), part))
-        for step in of_part:
+    for section, types in _PARTS.items():
+        of_section = list(steps_of(described.get(section), section))
+        for step in of_section:
             if step.get("type") not in types:
-                refuse(step.get("type"), f"tokenizer.json {part}", f"one of {', '.join(types)}")
-        names = [step["type"] for step in of_part if step["type"] not in _REPEATABLE]
-        if len(of_part) > _MOST_STEPS or len(set(names)) < len(names):
-            refuse(names, f"tokenizer.json {part}", f"each step once, and {_MOST_STEPS} steps at most")
-        steps += of_part if part != "post_processor" else []
+                refuse(step.get("type"), f"tokenizer.json {section}", f"one of {', '.join(types)}")
+        names = [step["type"] for step in of_section if step["type"] not in _REPEATABLE]
+        if len(of_section) > _MOST_STEPS or len(set(names)) < len(names):
+            refuse(names, f"tokenizer.json {section}", f"each step once, and {_MOST_STEPS} steps at most")
+        steps += of_section if section != "post_processor" else []
     if sum(step["type"] == "ByteLevel" for step in steps) > 1:
         refuse("ByteLevel", "tokenizer.json", "one step of this type, since each doubles text that is not ASCII")
     for step in steps:

@@ -183,14 +183,14 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
     if dev is not None:
         yield f"On the development data, by which the iteration was chosen: {100 * dev:.2f}."
         yield ""
-    for name, known in parts_of(about).items():
+    for name, of_part in parts_of(about).items():
         of = f" of {cell(name)}" if name else ""
-        if "calibration" in known:
-            line = calibration_line(known["calibration"])
+        if "calibration" in of_part:
+            line = calibration_line(of_part["calibration"])
             yield f"Probabilities{of} are calibrated: scores are divided by a {cell(line)}. That changes no label."
             yield ""
-        if "selective" in known:
-            facts = known["selective"]
+        if "selective" in of_part:
+            facts = of_part["selective"]
             yield from (*_levels({**facts, "of": facts["of"] + of}), "")
     if not scored:
         yield "Not measured on test data."

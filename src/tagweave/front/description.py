@@ -211,11 +211,11 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
         yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")
     if "dev_scores" in about:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
-    for name, known in parts_of(model).items():
+    for name, of_part in parts_of(model).items():
         of = f"  {name}: " if name else "  "
-        if "calibration" in known:
-            yield f"{of}probabilities: {calibration_line(known['calibration'])}"
-        yield from (f"{of}{line}" for line in costs(known["selective"])) if "selective" in known else ()
+        if "calibration" in of_part:
+            yield f"{of}probabilities: {calibration_line(of_part['calibration'])}"
+        yield from (f"{of}{line}" for line in costs(of_part["selective"])) if "selective" in of_part else ()
     for field, what in (("lexicons", "words"), ("gazetteers", "phrases"), ("clusters", "words in clusters")):
         for file in plan.get(field, ()):
             yield (f"  with {file['path']}: {file['size']:,} {what}, sha256 {file['sha256'][:12]}")

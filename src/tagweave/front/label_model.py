@@ -279,8 +279,9 @@ class LabelModel(Model):
 
         training = None
         if corpus is not None:
-            known = corpus_of(corpus)
-            training = TrainingText(self.chain.encoder, self._in_tokens(known), self.layer_in(known) or known.guideline)
+            annotated = corpus_of(corpus)
+            layer = self.layer_in(annotated) or annotated.guideline
+            training = TrainingText(self.chain.encoder, self._in_tokens(annotated), layer)
         text = self._tagger.tokens([self._sentence(tokens).with_layers_of(())])
         return LabelExplainer(self.chain, self._tagger.guideline, text, training).explain(0, token)
 

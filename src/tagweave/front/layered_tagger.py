@@ -95,8 +95,8 @@ class LayeredTagger(Tagger):
         """Explain what the chains say: see `Model.why`. A token is explained by the layers that have a span there."""
         from tagweave.explanation.labels import LEAST_SURE, of_chains  # labelling needs no tables
 
-        known = Corpus(()) if corpus is None else by_types(corpus_of(corpus), self.guidelines)
-        parts, sentence = LayeredPredictor(self.layered).parts(known), self._sentence(tokens)
+        annotated = Corpus(()) if corpus is None else by_types(corpus_of(corpus), self.guidelines)
+        parts, sentence = LayeredPredictor(self.layered).parts(annotated), self._sentence(tokens)
         explanations = [
             Tagger(chain.model, self.threads, self.name).why(sentence, token, None if corpus is None else evidence)
             for chain, evidence in parts

@@ -174,7 +174,7 @@ class CompiledCode(NullCache):
         finally:
             give_back(len(ConfigStack()))
         if not is_kept:
-            places = ", ".join(str(each.parent) for each in folders())
+            places = ", ".join(str(folder.parent) for folder in folders())
             say(f"compiled code cannot be kept ({places}): so at every start")
 
     def _kept(self, key: tuple[Any, ...]) -> Any:

@@ -177,13 +177,13 @@ def allocate(_context: Any, count: Any, dtype: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         length = context.cast(builder, arguments[0], signature.args[0], types.intp)
-        found = context.make_array(row)(context, builder)
+        row_array = context.make_array(row)(context, builder)
         itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(row.dtype)))
         align = context.get_constant(types.uint32, context.get_preferred_array_alignment(row.dtype))
         memory = context.nrt.meminfo_alloc_aligned(builder, builder.mul(length, itemsize), align)
-        data = builder.bitcast(context.nrt.meminfo_data(builder, memory), found.data.type)
-        _populate(builder, found, length, {"data": data, "itemsize": itemsize, "meminfo": memory})
-        return impl_ret_new_ref(context, builder, row, found._getvalue())
+        data = builder.bitcast(context.nrt.meminfo_data(builder, memory), row_array.data.type)
+        _populate(builder, row_array, length, {"data": data, "itemsize": itemsize, "meminfo": memory})
+        return impl_ret_new_ref(context, builder, row, row_array._getvalue())
 
     return row(count, dtype), generate
 

@@ -95,8 +95,8 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
             letter_of = {spell[letter]: letter for letter in reversed(candidates)}
             respelled = candidates.spelled(letter_of.keys(), letter_of.values())
             if len(respelled.numbers) < len(candidates.numbers):
-                found = f"numbers of the letters {', '.join(candidates)}"
-                raise CorpusError(found, "a coding BMES", *sentence.location)
+                problem = f"numbers of the letters {', '.join(candidates)}"
+                raise CorpusError(problem, "a coding BMES", *sentence.location)
             coded.append(respelled)
             continue
         if candidates is None and not known_tags:

@@ -71,8 +71,8 @@ def corrected_by(model: ChainModel, evidence: Corpus, tell: Callable[[str], None
     Its `about` says that it knows them now; its weights are those of `model` if it was right about all. `tell` receives
     which sentences cannot be satisfied. Raises PlanError as `refuse`.
     """
-    known = {*model.about.get(_KNOWN, ())}
-    if not (new := [sentence for digest, sentence in _digests(evidence).items() if digest not in known]):
+    learned = {*model.about.get(_KNOWN, ())}
+    if not (new := [sentence for digest, sentence in _digests(evidence).items() if digest not in learned]):
         return model
     for sentence in new:
         try:

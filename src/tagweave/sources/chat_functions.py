@@ -124,8 +124,8 @@ class ChatFunction(DeclaredFunction):
         for sentence in sentences:
             answer = answers.get(self._key(sentence))
             spans = answer.spans(sentence) if answer else ()
-            known = [span for span in spans if span.types[0] in types]
-            layers.append(layer_of(known, len(sentence), self.outside and answer is not None))
+            of_types = [span for span in spans if span.types[0] in types]
+            layers.append(layer_of(of_types, len(sentence), self.outside and answer is not None))
         return layers
 
     def _ask(

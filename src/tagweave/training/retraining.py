@@ -108,8 +108,8 @@ def train_again(plan: Plan, evidence: Corpus, path: Path, run: Run) -> None:
     sources.insert(evidence_number, evidence)
     training = train(job_of(plan, run, sources))
     model = training.fitted.model
-    known = replace(model, about=with_known(model.about, evidence))
-    save_training(replace(training, fitted=replace(training.fitted, model=known)), path)
+    informed = replace(model, about=with_known(model.about, evidence))
+    save_training(replace(training, fitted=replace(training.fitted, model=informed)), path)
 
 
 def _in_roles(corpora: Sequence[Source], plan: Plan, tell: Callable[[str], None]) -> tuple[list[Source], list[Source]]:
