@@ -249,23 +249,6 @@ class LabelModel(Model):
         self.trained = corrected(self.chain, corpus[0], corpus.guideline)
         self._forget()
 
-    def update(self, corpus: Given | Sequence[Given], dev: Given | None = None, **options: Any) -> None:
-        """Let the model learn from a corpus, and keep what it knows: see `start` of `tw.train`.
-
-        Labels and words may be new. The model's file stays as it is (`save`).
-
-        Args:
-            corpus: a corpus of the guideline of the model, what `Corpus` takes, or a file argument; or several.
-            dev: the corpus that selects the best iteration.
-            options: others of `tw.train`, such as `covers`, `iterations`, or `sources`, text that the model learned
-                from before. Raises as it.
-        """
-        from tagweave.front.training_arguments import trained  # labelling needs no training
-        from tagweave.training.model_file import recorded
-
-        self.trained = recorded(trained(corpus, dev=dev, start=self, threads=self.threads, **options))
-        self._forget()
-
     def _forget(self) -> None:
         """Drop what was made of weights that have changed."""
         for name in ("_tagger", "_tables"):

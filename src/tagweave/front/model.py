@@ -139,6 +139,26 @@ class Model(ABC):
 
         return evaluate(gold, {self.name: self}, **options)
 
+    def update(self, corpus: Given | Sequence[Given], dev: Given | None = None, **options: Any) -> None:
+        """Let the model learn from a corpus, and keep what it knows: see `start` of `tw.train`.
+
+        Labels, relations and words may be new. The model's file stays as it is (`save`).
+
+        Args:
+            corpus: a corpus of the guideline of the model, what `Corpus` takes, or a file argument; or several.
+            dev: the corpus that selects the best iteration.
+            options: others of `tw.train`, such as `covers`, `iterations`, or `sources`, text that the model learned
+                from before. Raises as it.
+        """
+        from tagweave.front.training_arguments import trained  # labelling needs no training
+        from tagweave.training.model_file import recorded
+
+        self.trained = recorded(trained(corpus, dev=dev, start=self, threads=self.threads, **options))
+        self._forget()
+
+    def _forget(self) -> None:  # noqa: B027 - most models keep nothing
+        """Drop what was made of weights that have changed."""
+
     @abstractmethod
     def relabelled(self, corpus: Corpus) -> Corpus:
         """The text of a corpus with the model's annotation; the annotation of the corpus is ignored."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,11 +24,11 @@ from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import RELATION_SIDES, ArcTemplates, RelationTemplates
 from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.kernels import arc_features, arcs
-from tagweave.models.batches import drawn
+from tagweave.models.batches import batch_bounds, drawn
 from tagweave.models.schema import Rows, TreeDescription, check_power_of_two
 from tagweave.models.scorer import Blocks, Floats, Parameters
 from tagweave.structures.loss import loss
-from tagweave.structures.tree import Independent, TreeBatch, layout
+from tagweave.structures.tree import Independent, TreeBatch, add_trees, layout
 
 _ARCS = 4096  # arcs whose relations are scored at a time
 
@@ -111,6 +111,22 @@ class ArcParameters(Parameters):
         if self.templates.guide:
             arcs.tree_paths(encoded.guide, ptr, paths)
         return ArcBatch(evidence, cells, pair_ptr, first, last, codes, paths)
+
+    def count(self, encoded: EncodedArcs, heads: NDArray[np.int32], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return how often the features of each row occur at the arcs of trees, int64[R].
+
+        Args:
+            heads: int32[N], whole trees; -1 where there is none.
+            counted: bool[N], the tokens whose arcs count.
+        """
+        counts = np.zeros(self.size, np.float32)
+        scoring, ptr = self.scoring(counts), encoded.token_ptr
+        for first, last in batch_bounds(encoded):
+            batch, tokens = self.batch(encoded, first, last), slice(ptr[first], ptr[last])
+            occurs = np.zeros(batch.size, np.float32)
+            add_trees(occurs, batch, np.maximum(heads[tokens], 0), counted[tokens])
+            scoring.add_gradient(batch, occurs, counts)
+        return np.asarray(counts.reshape(-1, arcs.BINS).max(axis=1), np.int64)
 
 
 class ArcDescription(TreeDescription):
@@ -209,6 +225,8 @@ class ArcLabels:
     templates: RelationTemplates  # the templates of relations
     names: tuple[str, ...]  # the Y relations
     weights: Floats  # float[rows, Y]; the number of rows is a power of two
+    # uint8[rows], as of `TreeModel`
+    occurrences: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder
+from tagweave.features.lookups import Lookups
 from tagweave.kernels import decode
 from tagweave.labels import OF_CHARACTERS
 from tagweave.labels.sets import LabelRows
@@ -51,6 +52,15 @@ class ChainModel:
     @property
     def space(self) -> LabelSpace:
         return self.parameters.space
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        return self.space.names
+
+    @property
+    def lookups(self) -> Lookups:
+        """What features look up."""
+        return self.encoder.lookups
 
     @property
     def weights_by_view(self) -> dict[str, int]:

@@ -26,7 +26,7 @@ from tagweave.version import __version__
 _CRFSUITE = b"lCRF"  # what models of CRFsuite begin with
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # a single key: the order of several would be random
-_FORMAT = 7  # raised with every change of the file's content
+_FORMAT = 8  # raised with every change of the file's content
 
 
 class StoredModel(Protocol):

@@ -26,7 +26,9 @@ from tagweave.features.arc_templates import (
 )
 from tagweave.features.encoded_arcs import EncodedArcs, encode_arcs
 from tagweave.features.lookups import NOTHING, Lookups, rules_of
-from tagweave.features.rules import check_arrays, weights_of
+from tagweave.features.rules import ArrayRule, check_arrays, refuse, weights_of
+from tagweave.kernels.arcs import BINS
+from tagweave.labels import PARSE
 from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcLabels, ArcParameters, ArcScoring, CalibratedArcScoring
 from tagweave.models.batches import batch_bounds
 from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested
@@ -36,6 +38,7 @@ from tagweave.structures import TREE
 from tagweave.structures.tree import Tree, are_whole, exclude, tree_structure, word_scores
 
 _BLOCK = 2000  # sentences parsed at a time
+_MOST_OCCURRENCES = 62
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class TreeModel:
     """A dependency parser: plain data."""
 
     kind: ClassVar[str] = TREE
+    task: ClassVar[str] = PARSE
 
     parameters: ArcParameters  # the features of arcs, and what the weights mean
     weights: Floats  # float[size]
@@ -55,12 +59,15 @@ class TreeModel:
     # `TreePredictor` runs it. A model with such features but no guide needs sentences with guide trees
     guide: TreeModel | None = None
     lookups: Lookups = NOTHING  # the clusters of words that templates look up
+    # uint8[R], how often the features of each row of weights occurred at known arcs in training: 0 if never, else one
+    # more than the binary logarithm, rounded down; none if unknown
+    occurrences: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     def to_json(self) -> dict[str, Any]:
         templates = self.parameters.templates
         description: dict[str, Any] = {
             "kind": self.kind,
-            "task": "parse",
+            "task": self.task,
             "coding": "",
             "guideline": self.guideline,
             "single_root": self.single_root,
@@ -79,9 +86,14 @@ class TreeModel:
         return description
 
     def arrays(self) -> Arrays:
-        relations = {} if self.labels is None else {"relation_weights": self.labels.weights}
-        of_guide = {} if self.guide is None else nested(self.guide.arrays(), "guide")
-        return {"weights": self.weights, **relations, **of_guide, **self.lookups.arrays()}
+        arrays = {"weights": self.weights, "occurrences": self.occurrences, **self.lookups.arrays()}
+        if self.labels is not None:
+            arrays |= {"relation_weights": self.labels.weights, "relation_occurrences": self.labels.occurrences}
+        return arrays if self.guide is None else {**arrays, **nested(self.guide.arrays(), "guide")}
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        return () if self.labels is None else self.labels.names
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -197,16 +209,21 @@ def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) ->
     templates = ArcTemplates(tuple(description.templates), guided_by)
     _ = templates.codes  # parses them
     parameters = ARC_SCORERS[description.scorer].of_parts(description, templates)
-    rules = {"weights": weights_of((parameters.size,)), **rules_of(arrays)}
+    of_occurrences = ArrayRule(("uint8",), (None,), least=0, most=_MOST_OCCURRENCES)
+    rules = {"weights": weights_of((parameters.size,)), "occurrences": of_occurrences, **rules_of(arrays)}
     labels = None
     names, rows, texts = description.relations, description.relation_rows, description.relation_templates
     if names is not UNSET and rows is not UNSET:
         rules["relation_weights"] = weights_of((rows, len(names)))
+        rules["relation_occurrences"] = of_occurrences
     check_arrays(arrays, rules)
+    for name, sizes in (("occurrences", parameters.size // BINS), ("relation_occurrences", rows)):
+        if len(counts := arrays.get(name, ())) not in (0, sizes):
+            refuse(len(counts), name, f"{sizes}, one for each row of weights")
     if names is not UNSET and texts is not UNSET:
         relation_templates = RelationTemplates(tuple(texts))
         _ = relation_templates.codes  # parses them
-        labels = ArcLabels(relation_templates, tuple(names), arrays["relation_weights"])
+        labels = ArcLabels(relation_templates, tuple(names), arrays["relation_weights"], arrays["relation_occurrences"])
     lookups = Lookups.of_arrays(arrays)
     check_clusters((*templates.columns, *(labels.templates.columns if labels else ())), lookups.has_clusters)
     return TreeModel(
@@ -219,6 +236,7 @@ def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) ->
         description.projective,
         guide,
         lookups,
+        arrays["occurrences"],
     )
 
 

@@ -58,7 +58,7 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
     if start is None:
         lookup_files = read_lookups(resolved)
     else:  # the model has what features look up
-        lookup_files = LookupFiles(start.encoder.lookups, plan.lexicons, plan.gazetteers, plan.clusters)
+        lookup_files = LookupFiles(start.lookups, plan.lexicons, plan.gazetteers, plan.clusters)
     pairs = zip(plan.named, chain([first], opened_sources), strict=True)
     files = [loaded(source, opened_source, resolved.task) for source, opened_source in pairs]
     if start is not None:
@@ -102,7 +102,7 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
     task = resolved.task
     for note in [
         *notes,
-        *inspection(data, dev, task, resolved.gaps, covered_numbers, () if start is None else start.space.names),
+        *inspection(data, dev, task, resolved.gaps, covered_numbers, () if start is None else start.label_names),
         *overlap_lines(data, method, task),
     ]:
         run.tell(note)

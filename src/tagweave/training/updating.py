@@ -9,6 +9,7 @@ from typing import Any
 from tagweave.errors import PlanError
 from tagweave.labels import SPANS
 from tagweave.labels.spans import span_types
+from tagweave.structures import TREE
 from tagweave.training.cascades.update import check_can_go_on
 from tagweave.training.corpora import LoadedSource
 from tagweave.training.methods import UPDATE, read_plan
@@ -59,7 +60,7 @@ def going_on(plan: Plan, model: Any) -> Plan:
 
 def under_guideline_of(model: Any, file: LoadedSource) -> LoadedSource:
     """Return a corpus under the name that a model has for its guideline."""
-    guideline = model.space.views[0].guideline
+    guideline = model.guideline if model.kind == TREE else model.space.views[0].guideline
     if file.guideline == guideline:
         return file
     if file.source.guideline is not None:

@@ -81,7 +81,7 @@ def fit_guided(
     """
     problem = prepare_guided(target_corpora, guide, recipe)
     return fit_problem(
-        problem, guided_recipe(recipe, target_corpora, guide), dev and _guided_corpus(dev, guide, recipe.threads), run
+        problem, guided_recipe(recipe, target_corpora, guide), dev and guided_corpus(dev, guide, recipe.threads), run
     )
 
 
@@ -116,14 +116,14 @@ def prepare_guided(
     check_guidelines(corpora, _guideline(guide))
     if isinstance(guide, TreeModel):
         recipe = guided_recipe(recipe, corpora, guide)
-        trees = prepare_trees([_guided_corpus(corpus, guide, recipe.threads) for corpus in corpora], recipe)
+        trees = prepare_trees([guided_corpus(corpus, guide, recipe.threads) for corpus in corpora], recipe)
         return replace(trees, model=replace(trees.model, guide=guide))
     if guide.of_characters != recipe.task.of_characters:
         unit, expected = ("characters", "words") if guide.of_characters else ("words", "characters")
         raise CorpusError(f"a guide of {unit}", f"one of {expected}, for the task {recipe.task.name}")
     recipe = guided_recipe(recipe, corpora, guide)
     encoder = GuidedEncoder(recipe.encoder(), guide)
-    shown = [_guided_corpus(corpus, guide, recipe.threads) for corpus in corpora]
+    shown = [guided_corpus(corpus, guide, recipe.threads) for corpus in corpora]
     return prepare_chains(shown, recipe, encoder=encoder)
 
 
@@ -174,7 +174,7 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
     return replace(corpus.map(step), guideline=guideline)
 
 
-def _guided_corpus(corpus: Corpus, guide: ChainModel | TreeModel, threads: int) -> Corpus:
+def guided_corpus(corpus: Corpus, guide: ChainModel | TreeModel, threads: int) -> Corpus:
     """Return the corpus without the guide's guideline; trees of the guide replace its own."""
     name = _guideline(guide)
     if isinstance(guide, TreeModel):

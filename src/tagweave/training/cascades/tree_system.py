@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, ArcCandidates, HeadLayer, Sentence
+from tagweave.evidence.trees import ANY, only_head
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.encoded_arcs import EncodedArcs
 from tagweave.models.tree import TreeModel, TreePredictor
@@ -25,6 +26,7 @@ from tagweave.training.fit.tree_problem import projectivised
 
 _LEAST = 0.001
 """Heads that are less likely are no candidates."""
+_LIKELY = 0.05  # of the heads of a set
 
 
 def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLayer:
@@ -44,6 +46,57 @@ def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLaye
         soft = Soft((arc, *(Arc(rival, None) for rival in rivals)), (numbers / numbers.sum()).tolist())
         layer.append(soft if rivals else candidates)
     return tuple(layer)
+
+
+def count_open(corpus: Corpus) -> int:
+    """Return how many tokens of annotated sentences have no annotated head."""
+    return sum(_count_open(sentence, corpus.guideline) for sentence in corpus)
+
+
+def _count_open(sentence: Sentence, layer: str) -> int:
+    heads = sentence.heads.get(layer, ())
+    return sum(only_head(candidates) == ANY for candidates in heads) if any(heads) else 0
+
+
+def with_believed_heads(model: TreeModel, corpus: Corpus, threads: int = 1, in_numbers: bool = True) -> Corpus:
+    """Return a corpus in which the beliefs of a parser stand where the annotation of a sentence leaves heads open.
+
+    All tokens of the sentence get their likely heads given the annotation, the likeliest with its relation. A sentence
+    of which nothing is said, or that no tree of the parser fits, stays as it is.
+
+    Args:
+        in_numbers: whether heads have their probabilities, unless some are uncertain; otherwise they are a set.
+    """
+    layer, parser = corpus.guideline, TreePredictor(model, threads)
+    sentences = list(corpus)
+    asked = [number for number, s in enumerate(sentences) if _count_open(s, layer)]
+    partial: Sequence[Sentence] = [sentences[number] for number in asked]
+    if model.projective:
+        partial, _ = projectivised(partial, layer)
+    encoded = parser.encode(partial, layer)
+    heads = model.best(encoded, True, threads)
+    fits = np.logical_and.reduceat(np.append(heads >= 0, True), encoded.token_ptr[:-1])
+    kept = np.flatnonzero(fits)
+    encoded, heads = encoded.take(kept), heads[np.repeat(fits, encoded.lengths)]
+    probabilities, _ = model.marginals(encoded, True, threads)
+    tables = (probabilities[first:last] for first, last in pairwise(encoded.evidence.cells.tolist()))
+    trees = parser.with_arcs([partial[at] for at in kept.tolist()], encoded, heads, layer)
+    for at, tree, table in zip(kept.tolist(), trees, tables, strict=True):
+        likely = with_probabilities(tree.heads[layer], table)
+        if not in_numbers or any(confidence < 1 for confidence in tree.confidence or ()):
+            likely = tuple(_likely_set(candidates) for candidates in likely)
+        sentences[asked[at]] = tree.with_heads(layer, likely)
+    return corpus.with_sentences(sentences)
+
+
+def _likely_set(candidates: ArcCandidates) -> ArcCandidates:
+    """Return the first of candidates, and all others that are likely, without their numbers."""
+    if not isinstance(candidates, Soft):
+        return candidates
+    return (
+        candidates[0],
+        *(arc for arc, number in candidates.numbered() if number >= _LIKELY and arc != candidates[0]),
+    )
 
 
 Tree = tuple[Arc, ...]

@@ -20,17 +20,21 @@ from tagweave.corpus.documents import documents
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
-from tagweave.labels import LAYERS
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.staying_near import RATE
 from tagweave.models.cascades import DocumentEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor, Floats
+from tagweave.models.tree import TreeModel
+from tagweave.training.cascades.guided import guided_corpus
 from tagweave.training.cascades.jackknife import Member, labelled, members
-from tagweave.training.fit.chain_problem import prepare_coded, prepare_corpora
+from tagweave.training.cascades.tree_system import count_open, with_believed_heads
+from tagweave.training.fit.chain_problem import ChainProblem, prepare_coded, prepare_corpora
 from tagweave.training.fit.problem import Fitted, fit_problem
 from tagweave.training.fit.recipe import Recipe
+from tagweave.training.fit.tree_problem import TreeProblem, relation_names
+from tagweave.training.fit.tree_problem import prepare as prepare_trees
 
 _LIKELY = 0.05  # labels of this probability stay possible where labels that a model does not know are possible, too
 _NEGLIGIBLE = 1e-3
@@ -38,7 +42,7 @@ _FOLDS = 2
 
 
 def updated(
-    model: ChainModel,
+    model: ChainModel | TreeModel,
     corpora: Sequence[Corpus],
     recipe: Recipe,
     dev: Corpus | None = None,
@@ -55,22 +59,43 @@ def updated(
 
     Raises:
         PlanError: a model of several guidelines, or one that cuts text first.
-        CorpusError: annotation that no labels of the model satisfy.
+        CorpusError: annotation that no labels of the model satisfy, or no trees.
     """
     check_can_go_on(model)
+    if isinstance(model, TreeModel):
+        if model.guide is not None:
+            corpora = [guided_corpus(corpus, model.guide, recipe.threads) for corpus in corpora]
+            dev = dev and guided_corpus(dev, model.guide, recipe.threads)
+        return fit_problem(_of_trees(model, corpora, recipe, run), recipe, dev, run)
     if not model.parameters.has_network:
         recipe = replace(recipe, settings={"rate": RATE, **recipe.settings})
+    return fit_problem(_of_labels(model, corpora, recipe, run, seed), recipe, dev, run)
+
+
+def _of_trees(model: TreeModel, corpora: Sequence[Corpus], recipe: Recipe, run: Run) -> TreeProblem:
+    """Return the problem of a parser that goes on, whose beliefs stand where heads are open."""
+    named = {name for corpus in corpora for name in relation_names(corpus.sentences, corpus.guideline)}
+    _tell(run, corpora, sorted(named - {*model.label_names}), sum(map(count_open, corpora)))
+    in_numbers = recipe.soft_labels == "posterior" and not recipe.mistake_driven
+    annotated = [
+        with_believed_heads(
+            model,
+            corpus.with_sentences(s for s in corpus if any(s.heads.get(corpus.guideline, ()))),
+            recipe.threads,
+            in_numbers,
+        )
+        for corpus in corpora
+    ]
+    return prepare_trees(annotated, recipe, model)
+
+
+def _of_labels(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, run: Run, seed: int) -> ChainProblem:
+    """Return the problem of a model of labels that goes on, whose beliefs stand where the annotation is silent."""
     coded = prepare_corpora(corpora, recipe)
     named = [sentence.layers.get(corpus.guideline, ()) for corpus in coded for sentence in corpus]
     names = recipe.task.labels(sorted({*collect_names(named), *model.space.names}))
-    if new := [name for name in names if name not in model.space.names]:
-        run.tell(f"new labels: {' '.join(new)}")
-    silent = sum(count_silent(corpus) for corpus in coded)
-    if silent:
-        run.tell(
-            f"{silent:,} of {sum(corpus.tokens() for corpus in coded):,} tokens are not annotated: there, what the"
-            " model believes is evidence"
-        )
+    new = [name for name in names if name not in model.space.names]
+    _tell(run, coded, new, sum(count_silent(corpus) for corpus in coded))
     believed = [
         with_beliefs(model, corpus, names, recipe.threads, recipe.soft_labels == "posterior") for corpus in coded
     ]
@@ -92,14 +117,26 @@ def updated(
         corpus.with_sentences(sentence for sentence in corpus if sentence.is_annotated(corpus.guideline))
         for corpus in believed
     ]
-    return fit_problem(prepare_coded(annotated, recipe, names, start=start), recipe, dev, run)
+    return prepare_coded(annotated, recipe, names, start=start)
+
+
+def _tell(run: Run, corpora: Sequence[Corpus], new_labels: Sequence[str], silent: int) -> None:
+    """Tell which labels are new, and at how many tokens the annotation is silent."""
+    if new_labels:
+        run.tell(f"new labels: {' '.join(new_labels)}")
+    if silent:
+        run.tell(
+            f"{silent:,} of {sum(corpus.tokens() for corpus in corpora):,} tokens are not annotated: there, what the"
+            " model believes is evidence"
+        )
 
 
 def check_can_go_on(model: Any) -> None:
     """Raise PlanError unless training can go on from a model."""
+    if isinstance(model, TreeModel):
+        return
     if not isinstance(model, ChainModel):
-        what = "a model of layers of spans" if model.kind == LAYERS else "a parser"
-        raise PlanError(f"found {what} to go on from, expected a model of labels")
+        raise PlanError("found a model of layers of spans to go on from, expected a parser, or a model of labels")
     if len(model.space.views) > 1:
         names = ", ".join(view.guideline for view in model.space.sides)
         raise PlanError(f"found a model of the guidelines {names} to go on from, expected one of one guideline")

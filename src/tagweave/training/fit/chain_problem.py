@@ -26,8 +26,7 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
 from tagweave.labels.spans import SpanCounter
 from tagweave.labels.transition_scheme import TransitionScheme, split_label
-from tagweave.learning.staying_near import StayingNear
-from tagweave.learning.trainer import Trainer
+from tagweave.learning.staying_near import Before
 from tagweave.models.cascades import of_pieces, piece_lengths
 from tagweave.models.chain import ChainModel
 from tagweave.models.linear_scorer import ChainParameters, Layout, in_powers_of_two, pair_codes
@@ -65,64 +64,13 @@ class ProblemSize(NamedTuple):
         return cls(len(encoded), len(allow), int(np.count_nonzero(allow)), count_known(sets, allow))
 
 
-_MERGED = 0.5
-"""Chosen on every tenth sentence of texts that came in ten parts. Spanish entities (CoNLL-2002): F with 0, 0.5 and 0.9
-was 82.6, 83.2 and 82.0 (85.0 with all at once); English tags (EWT): with 0.5 and 0.9 95.0 and 94.6 (95.7)."""
-
-
-@dataclass(frozen=True)
-class Before:
-    """What training keeps of the model that it goes on from, in the layout of the new weights.
-
-    Attributes:
-        weights: [size], those of the model; 0 where it has none.
-        occurrences: [size], how often the feature of each weight occurred in earlier text. If each feature has a weight
-            for every label, earlier text concerns those of new labels, too.
-        share: [size], of the earlier weight in the mean of both: half of n / (n + m), for a feature that occurred n
-            times before and m times in the new text (Fisher merging, Matena and Raffel 2022). It is 0 if there are new
-            labels, for which weights of the others have to make room.
-    """
-
-    weights: Floats
-    occurrences: Floats
-    share: Floats
-
-    @classmethod
-    def of(cls, start: ChainModel, model: ChainModel) -> Before:
-        """Compute them, given the model before, and a new one, whose features begin with its own."""
-        parameters, before = model.features, start.features
-        counts, all_counts = before.counts.astype(np.float64), parameters.counts.astype(np.float64)
-        features = np.arange(len(counts))
-        of_features = np.zeros(len(all_counts))
-        of_features[features] = counts
-        occurrences = parameters.spread(of_features, counts.max(initial=0))
-        shares = before.spread(counts / all_counts[features], counts.max(initial=0) / all_counts.max(initial=1))
-        share = before.carried(shares, parameters, features)
-        if not parameters.weighted[0][1].is_dense:
-            occurrences *= share > 0
-        share *= _MERGED if model.space.names == start.space.names else 0
-        dtype = model.weights.dtype
-        return cls(model.weights[: len(share)].copy(), occurrences.astype(dtype), share.astype(dtype))
-
-    def merged(self, weights: Floats) -> Floats:
-        """Return the mean of new weights and those of before; a network stays as it is."""
-        merged = np.array(weights)
-        merged[: len(self.share)] += self.share * (self.weights - merged[: len(self.share)])
-        return merged
-
-
 @dataclass(frozen=True)
 class ChainProblem(Problem):
-    """A problem of labels.
-
-    Attributes:
-        before: the model that training goes on from; `None` without one.
-    """
+    """A problem of labels."""
 
     model: ChainModel
     objective: ChainObjective
     sets: LabelSets
-    before: Before | None = None
 
     @cached_property
     def size(self) -> ProblemSize:
@@ -147,16 +95,9 @@ class ChainProblem(Problem):
         model = replace(self.model, parameters=parameters)
         return replace(self, model=model, objective=self.objective.with_parameters(parameters))
 
-    def trainer(self, recipe: Recipe) -> Trainer:
-        trainer = super().trainer(recipe)
-        return trainer if self.before is None else StayingNear(trainer, self.before.occurrences)
-
     def kept(self, weights: Floats) -> Floats:
         """Return the weights to store and measure: rounded, unless features have values, which multiply the error."""
-        exact = self.model.encoder.has_values
-        if self.before is not None:
-            weights = self.before.merged(weights)
-        return np.asarray(weights, self.model.weights.dtype) if exact else super().kept(weights)
+        return self._merged(weights) if self.model.encoder.has_values else super().kept(weights)
 
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
         return dev_score(self.model, recipe.task.prepare(dev), recipe.threads)
@@ -309,7 +250,25 @@ def lay_out(
     model = empty_model(parameters, encoder, recipe, start)
     share = None if recipe.ratio is None else recipe.ratio.penalty(parameters.space.names)
     objective = ChainObjective(parameters, encoded, recipe.threads, recipe.dtype, of_corpus, recipe.sample, share)
-    return ChainProblem(model, objective, sets, None if start is None else Before.of(start, model))
+    return ChainProblem(model, objective, sets, before=None if start is None else kept_of(start, model))
+
+
+def kept_of(start: ChainModel, model: ChainModel) -> Before:
+    """Return what is kept of a model by a new one, whose features begin with its own.
+
+    If each feature has a weight for every label, earlier text concerns those of new labels, too.
+    """
+    parameters, before = model.features, start.features
+    counts, all_counts = before.counts.astype(np.float64), parameters.counts.astype(np.float64)
+    features = np.arange(len(counts))
+    of_features = np.zeros(len(all_counts))
+    of_features[features] = counts
+    occurrences = parameters.spread(of_features, counts.max(initial=0))
+    ratio = before.spread(counts / all_counts[features], counts.max(initial=0) / all_counts.max(initial=1))
+    ratio = before.carried(ratio, parameters, features)
+    if not parameters.weighted[0][1].is_dense:
+        occurrences *= ratio > 0
+    return Before.of(model.weights, occurrences, ratio, model.space.names != start.space.names)
 
 
 def empty_model(

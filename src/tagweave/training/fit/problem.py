@@ -6,7 +6,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.learning import loop
 from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import SILENT, Run
+from tagweave.learning.staying_near import Before, StayingNear
 from tagweave.learning.trainer import Objective, Trainer
 from tagweave.models.packing import rounded
 from tagweave.training.fit.recipe import Recipe
@@ -45,10 +46,15 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Problem(ABC):
-    """Training data made ready: everything that a learner needs, nothing trained yet."""
+    """Training data made ready: everything that a learner needs, nothing trained yet.
+
+    Attributes:
+        before: what is kept of the model that training goes on from; `None` without one.
+    """
 
     model: Any
     objective: Objective
+    before: Before | None = field(default=None, kw_only=True)
 
     @property
     def beginning(self) -> Self | None:
@@ -57,11 +63,16 @@ class Problem(ABC):
 
     def trainer(self, recipe: Recipe) -> Trainer:
         """Return the learner of the recipe, as this problem needs it."""
-        return recipe.trainer()
+        trainer = recipe.trainer()
+        return trainer if self.before is None else StayingNear(trainer, self.before.occurrences)
 
     def kept(self, weights: Floats) -> Floats:
-        """Return the weights to store and measure: rounded."""
-        return rounded(np.asarray(weights, self.model.weights.dtype))
+        """Return the weights to store and measure: merged with those of before, and rounded."""
+        return rounded(self._merged(weights))
+
+    def _merged(self, weights: Floats) -> Floats:
+        merged = weights if self.before is None else self.before.merged(weights)
+        return np.asarray(merged, self.model.weights.dtype)
 
     def about(self, recipe: Recipe) -> dict[str, Any]:
         """Return facts about the training for the model."""

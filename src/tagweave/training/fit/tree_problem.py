@@ -1,6 +1,7 @@
 """Problems of trees: corpora of heads encoded for a parser, which learns heads first, then relations.
 
-A projective parser learns from trees whose crossing arcs are lifted (Nivre & Nilsson 2005).
+A projective parser learns from trees whose crossing arcs are lifted (Nivre & Nilsson 2005). A parser that goes on from
+another one has its templates and rows of weights, in which features of new text have their places already.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ from tagweave.labels.sets import Reading
 from tagweave.learning.learners.adagrad import AdaGrad
 from tagweave.learning.loop import FitOutcome, train
 from tagweave.learning.run import SILENT, Run, Schedule
+from tagweave.learning.staying_near import Before, StayingNear
+from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_scorer import ArcFeatures, ArcLabels, LabelObjective, arc_rows
+from tagweave.models.linear_scorer import in_powers_of_two
 from tagweave.models.memory import check_labels
 from tagweave.models.packing import rounded
 from tagweave.models.tree import TreeModel
@@ -115,14 +119,23 @@ class TreeProblem(Problem):
             relation_run = replace(SILENT, cancel=lambda: False) if outcome.interrupted else run
             heads = model.best(self.encoded, True)
             labels, is_stopped = fit_labels(
-                self.sentences, model.guideline, self.relations, heads, relation_run, self.reading, model.lookups
+                self.sentences,
+                model.guideline,
+                self.relations,
+                heads,
+                relation_run,
+                self.reading,
+                model.lookups,
+                model.labels,
             )
             model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
         return Fitted(model, outcome, self.counts.notes())
 
 
-def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
+def prepare(corpora: Sequence[Corpus], recipe: Recipe, start: TreeModel | None = None) -> TreeProblem:
     """Encode corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or uncertain.
+
+    `start` is a parser to go on from, with the templates and rows of the new one.
 
     In the loss, an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The
     perceptron, which knows only right and wrong, ignores arcs with confidence 0 and believes all others.
@@ -132,24 +145,25 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
     check_lengths(sentences)
     check_labels(relation_names(sentences, layer), path, _LABEL_ROWS * _RELATION_BYTES)
     sentences = without_disbelieved(sentences, layer)
-    assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
-    templates = recipe.templates or usual_templates(
-        sentences, siblings=recipe.projective, clusters=recipe.lookups.has_clusters
-    )
+    model = start or _new_model(sentences, layer, recipe)
+    templates = model.parameters.templates
     trees, crosses = projectivised(sentences, layer) if recipe.projective else (sentences, crossing(sentences, layer))
-    relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
+    if model.labels is None:
+        relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
+    else:
+        relations = model.labels.templates
     original_count = len(sentences)
     sentences, trees = (
         with_copies(group, given_columns(templates.columns), recipe.drop_columns) for group in (sentences, trees)
     )
     encoded = _encoded(trees, templates, layer, recipe, path)
-    features = ArcFeatures(templates, 1 << recipe.bits)
-    single_root = _has_single_roots(encoded)
-    weights = features.initial(recipe.dtype)
-    model = TreeModel(features, weights, None, single_root, layer, projective=recipe.projective, lookups=recipe.lookups)
-    fits = model.best(encoded, True) >= 0
+    single_root = model.single_root and _has_single_roots(encoded)
+    model = replace(model, single_root=single_root, weights=np.array(model.weights, recipe.dtype))
+    best = model.best(encoded, True)
+    fits = best >= 0
     usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
     useful = encoded.take(np.flatnonzero(usable))
+    features = model.parameters
     objective = TreeObjective(features, useful, single_root, recipe.threads, recipe.dtype, recipe.projective)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", path)
@@ -158,7 +172,40 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
     numbers = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((evidence.noise > 0).sum())
     counts = TreebankCounts(crosses, int((~usable[:original_count]).sum()), *numbers, recipe.projective)
     line = _evidence_line(corpora)
-    return TreeProblem(model, objective, encoded, sentences, relations, counts, line, recipe.soft_labels)
+    new_counts = features.count(encoded, best, fits & (encoded.evidence.token_heads >= 0))
+    before = None if start is None else kept_of(start.weights, start.occurrences, new_counts)
+    model = replace(model, occurrences=occurrences_of(model.occurrences, new_counts))
+    return TreeProblem(model, objective, encoded, sentences, relations, counts, line, recipe.soft_labels, before=before)
+
+
+def _new_model(sentences: Sequence[Sentence], layer: str, recipe: Recipe) -> TreeModel:
+    """Return a parser of which nothing is trained."""
+    assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
+    clusters = recipe.lookups.has_clusters
+    templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective, clusters=clusters)
+    features = ArcFeatures(templates, 1 << recipe.bits)
+    weights = features.initial(recipe.dtype)
+    return TreeModel(features, weights, guideline=layer, projective=recipe.projective, lookups=recipe.lookups)
+
+
+def occurrences_of(before: NDArray[np.uint8], new_counts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return `TreeModel.occurrences` after more text, in which rows occurred so often."""
+    return in_powers_of_two(2 * (_counts(before, len(new_counts)) + new_counts))
+
+
+def _counts(occurrences: NDArray[np.uint8], rows: int) -> NDArray[np.int64]:
+    """Return about how often each row occurred, int64[R]."""
+    return (1 << occurrences.astype(np.int64)) >> 1 if len(occurrences) else np.zeros(rows, np.int64)
+
+
+def kept_of(
+    weights: Floats, occurrences: NDArray[np.uint8], new_counts: NDArray[np.int64], has_new_labels: bool = False
+) -> Before:
+    """Return what is kept of weights in R rows, flat, given `TreeModel.occurrences` and counts of new text."""
+    counts = _counts(occurrences, len(new_counts)).astype(np.float64)
+    ratio = counts / np.maximum(counts + new_counts, 1)
+    columns = len(weights) // len(counts)
+    return Before.of(weights, np.repeat(counts, columns), np.repeat(ratio, columns), has_new_labels)
 
 
 def _encoded(trees: Sequence[Sentence], templates: ArcTemplates, layer: str, recipe: Recipe, path: str) -> EncodedArcs:
@@ -219,8 +266,9 @@ def fit_labels(
     run: Run = SILENT,
     reading: Reading = "posterior",
     lookups: Lookups = NOTHING,
+    start: ArcLabels | None = None,
 ) -> tuple[ArcLabels | None, bool]:
-    """Fit a classifier of relations.
+    """Fit a classifier of relations, or go on from one, which others may join.
 
     Args:
         heads: int32[N], predicted trees under the evidence, for unknown heads; -1 for none.
@@ -229,26 +277,40 @@ def fit_labels(
         the classifier, `None` if there are no relations or the evidence excludes none of several; and whether the user
         stopped the training, which is repeated when the training of heads is resumed.
     """
-    names = relation_names(sentences, layer)
-    if not names:
-        return None, False
+    named = relation_names(sentences, layer)
+    if not named:
+        return start, False
+    names = sorted({*named, *(() if start is None else start.names)})
     encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns, lookups=lookups)
     annotated = encoded.evidence.token_heads
     heads = np.where(annotated >= 0, annotated, heads)
-    labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
+    row_count = _LABEL_ROWS if start is None else len(start.weights)
+    labels = ArcLabels(templates, tuple(names), np.zeros((row_count, len(names)), np.float32))
+    if start is not None:
+        labels.weights[:, np.searchsorted(names, start.names)] = start.weights
     allowed = allowed_labels(sentences, layer, heads, names, reading)
     allowed[heads < 0] = True
-    rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
+    rows = arc_rows(templates, encoded, heads, row_count)
     weights = np.repeat(encoded.evidence.weights, encoded.lengths)
     noise = head_noise(sentences, layer)
     posterior = are_probabilities(allowed, reading)
     noise = noise if len(noise) else np.zeros(len(weights))
-    objective = LabelObjective(rows, RelationEvidence(allowed, noise, weights, posterior), _LABEL_ROWS)
+    objective = LabelObjective(rows, RelationEvidence(allowed, noise, weights, posterior), row_count)
     if not len(objective):  # there is only one relation, or no arc distinguishes them
-        return (labels if len(names) == 1 else None), False
-    trainer = AdaGrad(**{**ARC_SETTINGS, "batch": _LABEL_BATCH})
-    outcome = train(trainer, objective, labels.weights.reshape(-1), run.aside(Schedule(_LABEL_EPOCHS)))
-    return replace(labels, weights=rounded(outcome.weights).reshape(labels.weights.shape)), outcome.interrupted
+        return start or (labels if len(names) == 1 else None), False
+    counts = np.bincount(rows[annotated >= 0].reshape(-1), minlength=row_count)
+    flat = labels.weights.reshape(-1)
+    trainer: Trainer = AdaGrad(**{**ARC_SETTINGS, "batch": _LABEL_BATCH})
+    occurrences, kept, epochs = np.zeros(0, np.uint8), None, _LABEL_EPOCHS
+    if start is not None:
+        occurrences = start.occurrences
+        kept = kept_of(flat, occurrences, counts, labels.names != start.names)
+        trainer = StayingNear(trainer, kept.occurrences)
+        epochs = trainer.epochs
+    outcome = train(trainer, objective, flat, run.aside(Schedule(epochs)))
+    fitted = outcome.weights if kept is None else kept.merged(outcome.weights)
+    fitted = rounded(fitted).reshape(labels.weights.shape)
+    return replace(labels, weights=fitted, occurrences=occurrences_of(occurrences, counts)), outcome.interrupted
 
 
 def dev_score(model: TreeModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tagweave.errors import PlanError
-from tagweave.structures import CHAIN
+from tagweave.structures import KINDS
 from tagweave.training.job import Job, Method
 from tagweave.training.plan import Options
 
@@ -49,7 +49,7 @@ METHODS = (
     Method(
         "update",
         "goes on from a model (`start`), on new corpora of its guideline",
-        (CHAIN,),
+        KINDS,
         Options,
         _fit,
         _check,
