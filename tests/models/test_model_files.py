@@ -148,7 +148,7 @@ def test_another_format(other: int, tmp_path: Path) -> None:
     path = tmp_path / "model"
     rewritten(path, of_templates(), {"format": other, "version": "9.9"})
     for read in READERS:
-        with pytest.raises(ModelFileError, match=rf"of tagweave 9\.9 \(format {other}\), expected format 7"):
+        with pytest.raises(ModelFileError, match=rf"of tagweave 9\.9 \(format {other}\), expected format 8"):
             read(path)
 
 

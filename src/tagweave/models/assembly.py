@@ -19,6 +19,7 @@
 | `vectors.paths` | uint16 | [words], or none | for each word a 1 and the bits of its cluster; 0 without a cluster |
 | `weights` of a parser | float | [rows * 8] | finite |
 | `relation_weights` | float | [relation rows, relations] | finite |
+| `occurrences` of a parser, `relation_occurrences` | uint8 | [all rows], or none: unknown | see `TreeModel` |
 
 with Y labels, T tags of a view V, F features; rows are powers of two, since hashes are cut to bits. The names of a
 nested model's arrays begin with the name of the part. Files are not trusted: parts that do not fit are refused.

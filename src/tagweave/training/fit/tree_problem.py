@@ -173,7 +173,7 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, start: TreeModel | None =
     counts = TreebankCounts(crosses, int((~usable[:original_count]).sum()), *numbers, recipe.projective)
     line = _evidence_line(corpora)
     new_counts = features.count(encoded, best, fits & (encoded.evidence.token_heads >= 0))
-    before = None if start is None else kept_of(start.weights, start.occurrences, new_counts)
+    before = None if start is None else kept_of(model.weights, start.occurrences, new_counts)
     model = replace(model, occurrences=occurrences_of(model.occurrences, new_counts))
     return TreeProblem(model, objective, encoded, sentences, relations, counts, line, recipe.soft_labels, before=before)
 
@@ -202,7 +202,7 @@ def kept_of(
     weights: Floats, occurrences: NDArray[np.uint8], new_counts: NDArray[np.int64], has_new_labels: bool = False
 ) -> Before:
     """Return what is kept of weights in R rows, flat, given `TreeModel.occurrences` and counts of new text."""
-    counts = _counts(occurrences, len(new_counts)).astype(np.float64)
+    counts = _counts(occurrences, len(new_counts)).astype(weights.dtype)
     ratio = counts / np.maximum(counts + new_counts, 1)
     columns = len(weights) // len(counts)
     return Before.of(weights, np.repeat(counts, columns), np.repeat(ratio, columns), has_new_labels)
