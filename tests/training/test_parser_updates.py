@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ from tagweave.training.cascades.update import updated
 from tagweave.training.fit.fit import fit
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.task import Task
-from tagweave.training.fit.tree_problem import fit_labels, prepare
+from tagweave.training.fit.tree_problem import prepare
 from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.upos[0] s.upos[0] m.upos[0]"))
@@ -160,7 +159,9 @@ def test_guided_parsers_go_on() -> None:
     model = fit_guided([corpus(treebank(20))], guide, RECIPE).finished_model()
     after = updated(model, [corpus(treebank(10, 1))], RECIPE, corpus(treebank(10, 2))).finished_model()
     assert after.guide is guide and not np.array_equal(after.weights, model.weights)
-    assert [s.heads["head"] for s in TreePredictor(after).parse(treebank(5, 4))] == [s.heads["head"] for s in treebank(5, 4)]
+    assert [s.heads["head"] for s in TreePredictor(after).parse(treebank(5, 4))] == [
+        s.heads["head"] for s in treebank(5, 4)
+    ]
 
 
 def test_mistake_driven_learners_and_free_trees_go_on() -> None:
@@ -170,4 +171,6 @@ def test_mistake_driven_learners_and_free_trees_go_on() -> None:
         recipe = replace(RECIPE, **changed)
         model = fit([corpus(treebank(20))], recipe).finished_model()
         after = updated(model, [corpus(partly)], recipe).finished_model()
-        assert [s.heads["head"] for s in TreePredictor(after).parse(partly)] == [s.heads["head"] for s in treebank(10, 1)]
+        assert [s.heads["head"] for s in TreePredictor(after).parse(partly)] == [
+            s.heads["head"] for s in treebank(10, 1)
+        ]

@@ -288,6 +288,7 @@ def fit_labels(
     labels = ArcLabels(templates, tuple(names), np.zeros((row_count, len(names)), np.float32))
     if start is not None:
         labels.weights[:, np.searchsorted(names, start.names)] = start.weights
+        labels = replace(labels, occurrences=start.occurrences)
     allowed = allowed_labels(sentences, layer, heads, names, reading)
     allowed[heads < 0] = True
     rows = arc_rows(templates, encoded, heads, row_count)
@@ -299,18 +300,16 @@ def fit_labels(
     if not len(objective):  # there is only one relation, or no arc distinguishes them
         return start or (labels if len(names) == 1 else None), False
     counts = np.bincount(rows[annotated >= 0].reshape(-1), minlength=row_count)
-    flat = labels.weights.reshape(-1)
+    begun = labels.weights.reshape(-1)
     trainer: Trainer = AdaGrad(**{**ARC_SETTINGS, "batch": _LABEL_BATCH})
-    occurrences, kept, epochs = np.zeros(0, np.uint8), None, _LABEL_EPOCHS
+    schedule, before = Schedule(_LABEL_EPOCHS), None
     if start is not None:
-        occurrences = start.occurrences
-        kept = kept_of(flat, occurrences, counts, labels.names != start.names)
-        trainer = StayingNear(trainer, kept.occurrences)
-        epochs = trainer.epochs
-    outcome = train(trainer, objective, flat, run.aside(Schedule(epochs)))
-    fitted = outcome.weights if kept is None else kept.merged(outcome.weights)
+        before = kept_of(begun, start.occurrences, counts, labels.names != start.names)
+        trainer, schedule = StayingNear(trainer, before.occurrences), Schedule()
+    outcome = train(trainer, objective, begun, run.aside(schedule))
+    fitted = outcome.weights if before is None else before.merged(outcome.weights)
     fitted = rounded(fitted).reshape(labels.weights.shape)
-    return replace(labels, weights=fitted, occurrences=occurrences_of(occurrences, counts)), outcome.interrupted
+    return replace(labels, weights=fitted, occurrences=occurrences_of(labels.occurrences, counts)), outcome.interrupted
 
 
 def dev_score(model: TreeModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
