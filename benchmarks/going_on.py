@@ -193,7 +193,8 @@ def of_parts(name: str, task: str) -> Callable[[int], Rows]:
     """Return a setting of a corpus that comes in ten parts."""
 
     def rows(seed: int) -> Rows:
-        path = "en/ewt/{}.conllu#xpos" if name == "EWT" else f"{name}/{{}}.txt"
+        layer = "head" if task == "parse" else "xpos"
+        path = f"en/ewt/{{}}.conllu#{layer}" if name == "EWT" else f"{name}/{{}}.txt"
         train, test = (read(path.format(part)) for part in ("train", "test"))
         bounds = np.linspace(0, len(train), PARTS + 1).astype(int).tolist()
         parts = [train.with_sentences(train.sentences[a:b]) for a, b in pairwise(bounds)]
@@ -276,6 +277,7 @@ SETTINGS: dict[str, Callable[[int], Rows]] = {
     "Types in turn: chemicals, diseases, diseases of another corpus": of_types_in_turn,
     "Ten parts: CoNLL-2002, Spanish": of_parts("es/conll2002", "spans"),
     "Ten parts: EWT, tags": of_parts("EWT", "tag"),
+    "Ten parts: EWT, trees": of_parts("EWT", "parse"),
     "Ten parts: ZX, words": of_parts("zh/zx", "segment"),
     "Ten parts: ChainCRF, CoNLL-2002, Spanish": of_estimator,
     "One correction: CoNLL-2003": of_corrections,
@@ -297,7 +299,7 @@ def page(numbers: dict[str, dict[str, list[Row]]], command: str, seeds: int) -> 
         "",
         f"    {command}",
         "",
-        "F of spans or words, or accuracy of tags, on test, in percent, and seconds of a processor: the mean of",
+        "F of spans or words, accuracy of tags, or LAS, on test, in percent, and seconds of a processor: the mean of",
         f"{seeds} seeds, of spaCy and L-BFGS one. A model goes on by `tagweave train --from`, or `model.update`, with",
         "text that it has not seen, and without the text that it has. All is by default.",
         "",

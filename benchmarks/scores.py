@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.report import Report
-from tagweave.front.label_model import LabelModel
+from tagweave.front.model import Model
 
 
-def score(model: LabelModel, test: Corpus) -> float:
-    """Return F of spans or words, or the accuracy of tags, in percent."""
+def score(model: Model, test: Corpus) -> float:
+    """Return F of spans or words, the accuracy of tags, or LAS, in percent."""
     return percent(model.evaluate(test))
 
 
 def percent(report: Report) -> float:
-    """Return F of spans or words, or the accuracy of tags, of the one system of a report."""
+    """Return F of spans or words, the accuracy of tags, or LAS, of the one system of a report."""
     (scores,) = report.systems.values()
-    measured = next(getattr(scores, name) for name in ("spans", "words", "tokens") if hasattr(scores, name))
+    measured = next(getattr(scores, name) for name in ("spans", "words", "tokens", "arcs") if hasattr(scores, name))
     return 100 * float(measured.f if hasattr(measured, "f") else measured.value)

@@ -31,6 +31,19 @@ def test_training_tells_the_score(trees: Path) -> None:
     assert not (trees / "parser.model.checkpoint").exists()
 
 
+def test_a_parser_goes_on(trees: Path, run: Run, tmp_path: Path) -> None:
+    new, model = tmp_path / "new.conllu", tmp_path / "newer.model"
+    bare = [with_evidence(tree, None, *tree.heads["head"][1:]) for tree in treebank(20, seed=5)]
+    new.write_text(conllu(bare))
+    options = ("--replay", trees / "train.conllu", "--dev", trees / "dev.conllu", "-o", model)
+    told = run("train", "--from", trees / "parser.model", new, *options).stderr
+    assert "20 of " in told and "are not annotated: there, what the model believes is evidence" in told
+    assert "sentences join, of text that is known already" in told and "dev UAS" in told
+    about = load_model(model).about
+    assert [source["path"] for source in about["plan"]["target"]] == ["train.conllu", "new.conllu"]
+    assert about["updates"][0]["start"]["path"] == "parser.model"
+
+
 def test_a_file_is_parsed_and_scored(trees: Path, run: Run) -> None:
     run("tag", trees / "parser.model", trees / "dev.conllu", "--retag", "-o", trees / "out.conllu")
     gold, out = load(f"{trees / 'dev.conllu'}#head"), load(f"{trees / 'out.conllu'}#head")
