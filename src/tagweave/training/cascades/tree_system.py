@@ -26,10 +26,10 @@ from tagweave.training.fit.tree_problem import projectivised
 
 _LEAST = 0.001
 """Heads that are less likely are no candidates."""
-_LIKELY = 0.05  # of the heads of a set
+_LIKELY = 0.05  # as `_LEAST`, where candidates have no numbers
 
 
-def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLayer:
+def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any], least: float = _LEAST) -> HeadLayer:
     """Return the heads of a tree and all others that are likely enough, with their probabilities [(L + 1)^2].
 
     The heads of the tree are always candidates, so that there is a tree among these. A layer with an unknown head is
@@ -41,7 +41,7 @@ def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLaye
     for candidates, row in zip(tree, probabilities.reshape(len(tree) + 1, -1).T[1:], strict=True):
         (arc,) = candidates or ()
         head = arc.head or 0
-        rivals = [head_number for head_number in np.flatnonzero(row >= _LEAST).tolist() if head_number != head]
+        rivals = [head_number for head_number in np.flatnonzero(row >= least).tolist() if head_number != head]
         numbers = np.maximum(row[[head, *rivals]].astype(np.float64), _LEAST)
         soft = Soft((arc, *(Arc(rival, None) for rival in rivals)), (numbers / numbers.sum()).tolist())
         layer.append(soft if rivals else candidates)
@@ -82,21 +82,12 @@ def with_believed_heads(model: TreeModel, corpus: Corpus, threads: int = 1, in_n
     tables = (probabilities[first:last] for first, last in pairwise(encoded.evidence.cells.tolist()))
     trees = parser.with_arcs([partial[at] for at in kept.tolist()], encoded, heads, layer)
     for at, tree, table in zip(kept.tolist(), trees, tables, strict=True):
-        likely = with_probabilities(tree.heads[layer], table)
-        if not in_numbers or any(confidence < 1 for confidence in tree.confidence or ()):
-            likely = tuple(_likely_set(candidates) for candidates in likely)
+        if in_numbers and all(confidence == 1 for confidence in tree.confidence or ()):
+            likely = with_probabilities(tree.heads[layer], table)
+        else:
+            likely = tuple(tuple(arcs or ()) for arcs in with_probabilities(tree.heads[layer], table, _LIKELY))
         sentences[asked[at]] = tree.with_heads(layer, likely)
     return corpus.with_sentences(sentences)
-
-
-def _likely_set(candidates: ArcCandidates) -> ArcCandidates:
-    """Return the first of candidates, and all others that are likely, without their numbers."""
-    if not isinstance(candidates, Soft):
-        return candidates
-    return (
-        candidates[0],
-        *(arc for arc, number in candidates.numbered() if number >= _LIKELY and arc != candidates[0]),
-    )
 
 
 Tree = tuple[Arc, ...]

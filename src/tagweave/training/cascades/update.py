@@ -78,15 +78,11 @@ def _of_trees(model: TreeModel, corpora: Sequence[Corpus], recipe: Recipe, run: 
     _tell(run, corpora, sorted(named - {*model.label_names}), sum(map(count_open, corpora)))
     in_numbers = recipe.soft_labels == "posterior" and not recipe.mistake_driven
     annotated = [
-        with_believed_heads(
-            model,
-            corpus.with_sentences(s for s in corpus if any(s.heads.get(corpus.guideline, ()))),
-            recipe.threads,
-            in_numbers,
-        )
+        corpus.with_sentences(sentence for sentence in corpus if any(sentence.heads.get(corpus.guideline, ())))
         for corpus in corpora
     ]
-    return prepare_trees(annotated, recipe, model)
+    believed = [with_believed_heads(model, corpus, recipe.threads, in_numbers) for corpus in annotated]
+    return prepare_trees(believed, recipe, model)
 
 
 def _of_labels(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, run: Run, seed: int) -> ChainProblem:
