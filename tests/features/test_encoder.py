@@ -71,18 +71,19 @@ def _grams_seen(encoder: TemplateEncoder, encoded: object, sentences: list[Sente
 
 @settings(max_examples=60)
 @given(TEMPLATES, SENTENCES, st.integers(0, 5))
-def test_a_frozen_index_gives_the_same_ids_in_one_call_and_in_several(
+def test_a_frozen_index_gives_the_same_ids_and_counts_in_one_call_and_in_several(
     templates: Templates, sentences: list[Sentence], cut: int
 ) -> None:
     encoder = TemplateEncoder(templates)
     whole = encoder.encode(sentences)
-    encoder.freeze(whole)
+    counts = encoder.freeze(whole)
     cut = min(cut, len(sentences))
     parts = [part for part in (sentences[:cut], sentences[cut:]) if part]
     encoded = [encoder.encode(part) for part in parts]
     again = encoder.encode(sentences)
     assert (again.grams == whole.grams).all()
     assert (again.type_features == whole.type_features).all()
+    np.testing.assert_array_equal(encoder.freeze(again), counts)
     if parts:
         assert (np.concatenate([part.grams for part in encoded]) == whole.grams).all()
     features = pair(encoder, whole, sentences)

@@ -144,6 +144,7 @@ def test_weights_are_those_of_a_model_of_one_layer(folder: Path) -> None:
         assert chain.space.guidelines == (name,)
         np.testing.assert_array_equal(chain.encoder.index.codes(), alone.encoder.index.codes())
         np.testing.assert_array_equal(chain.weights, alone.weights)
+        np.testing.assert_array_equal(chain.linear.occurrences, alone.linear.occurrences)
 
 
 def test_a_layer_learns_only_where_it_is_known(folder: Path) -> None:

@@ -12,6 +12,7 @@ from tagweave.evidence.sequences import Evidence, rows
 from tagweave.labels.sets import LabelRows
 
 Ints = NDArray[np.int32]
+_CHUNK = 1 << 16  # anchors
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,16 @@ class Encoded:
     def outer_anchors(self) -> int:
         """How many anchors of a sentence lie outside it, before and after: lead + trail."""
         return (len(self.grams) - self.tokens) // max(1, len(self))
+
+    def occurrences(self, count: int) -> NDArray[np.int64]:
+        """Return how often each of so many features occurs, int64[count]."""
+        counts = np.zeros(count + 1, np.int64)  # the first one for what the index does not have
+        for low in range(0, len(self.grams), _CHUNK):
+            counts += np.bincount(self.grams[low : low + _CHUNK].reshape(-1) + 1, minlength=count + 1)
+        of_types = np.bincount(self.word_types, minlength=len(self.type_ptr) - 1)
+        of_types = np.repeat(of_types, np.diff(self.type_ptr))
+        np.add.at(counts, self.type_features + 1, of_types)
+        return counts[1:]
 
     def take(self, order: NDArray[np.int64]) -> Encoded:
         tokens, _ = rows(self.sentence_ptr, order)

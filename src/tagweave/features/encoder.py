@@ -86,7 +86,8 @@ class Encoder(ABC):
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
         """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too.
 
-        Returns how often each of the F features occurred that stay, int64[F]; none if it did not grow.
+        Returns how often each of the F features occurred that stay, int64[F]: in `encoded`, if it did not grow; none
+        without an index.
         """
         return np.zeros(0, np.int64)
 
@@ -300,7 +301,7 @@ class TemplateEncoder(Encoder):
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> NDArray[np.int64]:
         if self.index.frozen:
-            return np.zeros(0, np.int64)
+            return encoded.occurrences(len(self.index))
         counts = self.index.counts[: len(self.index)]
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
