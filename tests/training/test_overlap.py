@@ -183,6 +183,11 @@ def test_a_correction_changes_the_chains_of_its_layers_alone(folder: Path) -> No
         model.correct(words, {"Disease": [None, "B-Disease", None], "Chemical": [None, "B-Chemical", None]})
 
 
+def test_layers_do_not_go_on_learning(model: LayeredTagger, folder: Path) -> None:
+    with pytest.raises(PlanError, match="found a model of layers of spans to go on from"):
+        model.update(folder / "train.jsonl")
+
+
 def test_the_layers_that_say_a_span_explain_it(model: LayeredTagger, folder: Path) -> None:
     words = TEXT.replace(".", " .").split()
     everything = model.why(words)

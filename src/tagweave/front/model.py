@@ -150,10 +150,11 @@ class Model(ABC):
             options: others of `tw.train`, such as `covers`, `iterations`, or `sources`, text that the model learned
                 from before. Raises as it.
         """
-        from tagweave.front.training_arguments import trained  # labelling needs no training
+        from tagweave.front.training_arguments import start_in_memory, trained  # labelling needs no training
         from tagweave.training.model_file import recorded
 
-        self.trained = recorded(trained(corpus, dev=dev, start=self, threads=self.threads, **options))
+        start = start_in_memory(self.name, self.trained)
+        self.trained = recorded(trained(corpus, dev=dev, start=start, threads=self.threads, **options))
         self._forget()
 
     def _forget(self) -> None:  # noqa: B027 - most models keep nothing

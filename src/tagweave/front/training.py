@@ -10,7 +10,7 @@ from tagweave.errors import PlanError
 from tagweave.front.corpora import Given
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
-from tagweave.front.training_arguments import OPTIONS, trained
+from tagweave.front.training_arguments import OPTIONS, Start, start_in_file, start_in_memory, trained
 from tagweave.learning.run import Callback, Iteration
 from tagweave.options import taking
 from tagweave.streams import Tell, say
@@ -80,13 +80,19 @@ def train(
             weights,
             sample,
             covers,
-            start,
+            _start(start),
             callback,
             cancel,
             minutes,
             **options,
         )
     )
+
+
+def _start(start: Model | str | PathLike[str] | None) -> Start | None:
+    if start is None:
+        return None
+    return start_in_memory(start.name, start.trained) if isinstance(start, Model) else start_in_file(fspath(start))
 
 
 def tune(

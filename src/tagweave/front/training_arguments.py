@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import fields, replace
 from hashlib import sha256
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import digest
@@ -16,7 +16,6 @@ from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.errors import PlanError
 from tagweave.front.corpora import Given, corpus_of, paths
-from tagweave.front.model import Model
 from tagweave.front.options import check_names
 from tagweave.learning.progress import Lines
 from tagweave.learning.run import Callback, Iteration, Run, callback_of
@@ -24,6 +23,7 @@ from tagweave.models.hub import model_file
 from tagweave.options import declared
 from tagweave.streams import say
 from tagweave.structures import STRUCTURES
+from tagweave.training.cascades.update import check_can_go_on
 from tagweave.training.corpora import opened
 from tagweave.training.job import Training
 from tagweave.training.methods import METHODS, check_known
@@ -37,6 +37,13 @@ OPTIONS = declared(
 )
 
 
+class Start(NamedTuple):
+    """A model to go on from: itself, if it is in memory, and what a plan says of it."""
+
+    model: Any
+    file: FileReference
+
+
 def trained(
     target: Given | Sequence[Given],
     sources: Given | Sequence[Given] = (),
@@ -46,7 +53,7 @@ def trained(
     weights: Sequence[float] | None = None,
     sample: Sequence[int | str] | None = None,
     covers: Sequence[str | Sequence[str] | None] | None = None,
-    start: Model | str | PathLike[str] | None = None,
+    start: Start | None = None,
     callback: Callable[[Iteration], object] | Callback | None = None,
     cancel: Callable[[], bool] | None = None,
     minutes: float | None = None,
@@ -72,7 +79,7 @@ def trained(
     count = len(targets)
     named = tuple(training_sources(corpora, weights, sample, covers=covers))
     dev_source = None if dev is None else source_of(dev)
-    start_model, start_file = _start(start)
+    start_model, start_file = start or (None, None)
     plan = Plan(named[:count], named[count:], dev_source, start_file, task, method=method, **plan_fields)
     run = Run(callback=run_callback, tell=tell).limited(minutes)
     run = run if cancel is None else replace(run, cancel=cancel)
@@ -84,14 +91,15 @@ def trained(
     return training
 
 
-def _start(start: Model | str | PathLike[str] | None) -> tuple[Any, FileReference | None]:
-    """Return the model to go on from, if it is in memory, and what a plan says of it."""
-    if start is None:
-        return None, None
-    if isinstance(start, Model):
-        return start.trained, FileReference(start.name, f"memory:{sha256(start.trained.weights).hexdigest()}")
-    path = fspath(start)
-    return None, FileReference(path, digest(model_file(path)))
+def start_in_memory(name: str, model: Any) -> Start:
+    """Return a model as one to go on from. Raises PlanError for a kind that cannot be gone on from."""
+    check_can_go_on(model)
+    return Start(model, FileReference(name, f"memory:{sha256(model.weights).hexdigest()}"))
+
+
+def start_in_file(path: str) -> Start:
+    """Return the model of a file as one to go on from."""
+    return Start(None, FileReference(path, digest(model_file(path))))
 
 
 def _warn(line: str) -> None:
