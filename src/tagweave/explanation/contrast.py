@@ -112,27 +112,37 @@ class Contrast:
 
     def _of_network(self, one: Labels, two: Labels) -> Iterator[Contribution]:
         if self.model.parameters.has_network:
-            differences = self._network_scores(self.encoded, one, two)[0]
+            differences = _differences(self._of_whole, one, two)[0]
             for token in np.flatnonzero(one != two).tolist():
                 yield Contribution("network", token, float(differences[token]))
 
-    def _network_scores(self, encoded: Encoded, one: Labels, two: Labels) -> Floats:
-        """Return float64[S, L]: in each copy of the sentence, how much more the network gives the first labels."""
+    def _network_scores(self, encoded: Encoded) -> Floats:
+        """Return float64[S, L, Y]: what the network adds to the scores of labels in each copy of the sentence."""
         scorings = self.model.scoring, self._linear.scoring(self._vector)
         total, linear = (scoring.scores(encoded, 0, len(encoded)).emission.astype(np.float64) for scoring in scorings)
-        table, tokens = (total - linear).reshape(len(encoded), len(one), -1), np.arange(len(one))
-        differences: Floats = table[:, tokens, one] - table[:, tokens, two]
-        return differences
+        table: Floats = (total - linear).reshape(len(encoded), len(self.best), -1)
+        return table
 
     def occlusions(self, one: Labels, two: Labels) -> list[tuple[int, float]]:
-        """Return how much of the network's part in the difference each token takes away with it, the most first.
-
-        In a copy of the sentence for each token, the network reads the piece for unknown words in its place.
-        """
-        if (subwords := self.model.encoder.subwords) is None:
+        """Return how much of the network's part in the difference each token takes away with it, the most first."""
+        if self.model.encoder.subwords is None:
             return []
-        encoded, tokens = self._copies(len(one) + 1), np.arange(len(one))
-        word_types = encoded.word_types.reshape(-1, len(one)).copy()
+        whole, hidden = (_differences(table, one, two).sum(axis=1) for table in (self._of_whole, self._of_occluded))
+        return sorted(enumerate((whole - hidden).tolist()), key=lambda change: -abs(change[1]))
+
+    @cached_property
+    def _of_whole(self) -> Floats:
+        return self._network_scores(self.encoded)
+
+    @cached_property
+    def _of_occluded(self) -> Floats:
+        """The scores of the network in a copy of the sentence for each token, [L, L, Y].
+
+        It reads the piece for unknown words in place of the token.
+        """
+        subwords, encoded, tokens = self.model.encoder.subwords, self._copies(len(self.best)), np.arange(len(self.best))
+        assert subwords is not None  # noqa: S101 - else nothing can be hidden
+        word_types = encoded.word_types.reshape(-1, len(tokens)).copy()
         word_types[tokens, tokens] = len(encoded.type_ptr) - 1  # one more, without features
         pieces = np.append(encoded.pieces, np.int32(subwords.unknown))
         encoded = replace(
@@ -142,9 +152,14 @@ class Contrast:
             piece_ptr=np.append(encoded.piece_ptr, len(pieces)),
             pieces=pieces,
         )
-        totals = self._network_scores(encoded, one, two).sum(axis=1)
-        changes = enumerate((totals[-1] - totals[:-1]).tolist())
-        return sorted(changes, key=lambda change: -abs(change[1]))
+        return self._network_scores(encoded)
+
+
+def _differences(table: Floats, one: Labels, two: Labels) -> Floats:
+    """Return how much more a table of scores [S, L, Y] gives the first labels, [S, L]."""
+    tokens = np.arange(len(one))
+    differences: Floats = table[:, tokens, one] - table[:, tokens, two]
+    return differences
 
 
 def _weight(layout: Layout, weights: Floats, view: View, named: NamedFeature, tag: int) -> float:
