@@ -131,7 +131,7 @@ def test_forbidden_sequences_are_neither_best_nor_targets(texts: list[list[str]]
 def test_the_order_of_views_does_not_matter(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
     turned = LabelSpace(space.names, space.views[::-1])
     problem = Problem(texts, turned, seed)
-    assert views_of_kernel(problem.parameters, problem.weights)[0].whole
+    assert views_of_kernel(problem.parameters, problem.weights)[0].labels_are_tags
     check(problem, 1)
 
 
@@ -141,7 +141,7 @@ def test_views_none_of_which_is_whole_add_up(seed: int) -> None:
     """Sentences of more tokens than labels, whose scores are sums in a buffer that others have used."""
     space = bundles(PAIRS[:3])
     problem = Problem([["a", "B", "abbc", "Aa", "a"]] * 3, LabelSpace(space.names, space.views[1:]), seed)
-    assert not any(view.whole for view in views_of_kernel(problem.parameters, problem.weights))
+    assert not any(view.labels_are_tags for view in views_of_kernel(problem.parameters, problem.weights))
     check(problem, 1)
 
 
