@@ -256,3 +256,16 @@ def test_weights_of_the_same_labels_are_merged_with_those_of_before() -> None:
     assert np.allclose(moved, 1 - problem.before.share, atol=1e-5) and moved.min() < 0.8
     new = prepare_coded(prepare_corpora([text(1, 20, ("ORG",))], recipe), recipe, start=model)
     assert new.before is not None and not new.before.share.any()
+
+
+def test_the_model_of_before_is_what_an_update_is_compared_with(capsys: pytest.CaptureFixture[str]) -> None:
+    dev, known = text(2, 40, ("PER", "LOC")), text(0, 60, ("PER", "LOC"))
+    model = first_model()
+    model.update(text(1, 40, ("PER", "LOC")), dev, sources=known)
+    told = capsys.readouterr().err
+    assert "on the development data: before 1.0000, now 1.0000" in told
+    assert "plain" not in told and "the sources" not in told
+    model.update(text(1, 40, ("PER", "LOC")), sources=known)
+    assert "the sources" not in capsys.readouterr().err
+    model.update(text(1, 40, ()), dev)  # names are O
+    assert "warning: on the development data, the model was better before: 1.0000, now 0." in capsys.readouterr().err

@@ -217,7 +217,7 @@ class Method:
         samples: whether an iteration may visit only a part of each corpus.
         balances: whether it samples by default, so that a large source does not outvote the target.
         several: whether it needs corpora of several guidelines; `None`: it takes one or several.
-        compares: whether its steps are compared with plain models one by one.
+        compares: whether it compares what it trains itself: with plain models, or the model that it goes on from.
         of_two: whether it takes exactly two guidelines.
         needs_dev: whether it needs development data.
     """

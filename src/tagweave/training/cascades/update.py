@@ -31,7 +31,7 @@ from tagweave.training.cascades.guided import guided_corpus
 from tagweave.training.cascades.jackknife import Member, labelled, members
 from tagweave.training.cascades.tree_system import count_open, with_believed_heads
 from tagweave.training.fit.chain_problem import ChainProblem, prepare_coded, prepare_corpora
-from tagweave.training.fit.problem import Fitted, fit_problem
+from tagweave.training.fit.problem import Fitted, Problem, fit_problem
 from tagweave.training.fit.recipe import Recipe
 from tagweave.training.fit.tree_problem import TreeProblem, relation_names
 from tagweave.training.fit.tree_problem import prepare as prepare_trees
@@ -66,10 +66,25 @@ def updated(
         if model.guide is not None:
             corpora = [guided_corpus(corpus, model.guide, recipe.threads) for corpus in corpora]
             dev = dev and guided_corpus(dev, model.guide, recipe.threads)
-        return fit_problem(_of_trees(model, corpora, recipe, run), recipe, dev, run)
+        return _compared(_of_trees(model, corpora, recipe, run), recipe, dev, run)
     if not model.parameters.has_network:
         recipe = replace(recipe, settings={"rate": RATE, **recipe.settings})
-    return fit_problem(_of_labels(model, corpora, recipe, run, seed), recipe, dev, run)
+    return _compared(_of_labels(model, corpora, recipe, run, seed), recipe, dev, run)
+
+
+def _compared(problem: Problem, recipe: Recipe, dev: Corpus | None, run: Run) -> Fitted:
+    """Fit the problem of an update, and tell the scores on development data before and after it."""
+    if dev is None:
+        return fit_problem(problem, recipe, None, run)
+    before = problem.dev_score(dev, recipe)(problem.kept(problem.model.weights))
+    fitted = fit_problem(problem, recipe, dev, run)
+    if (now := fitted.outcome.score) is not None:  # not interrupted in the first iteration
+        run.tell(
+            f"warning: on the development data, the model was better before: {before:.4f}, now {now:.4f}"
+            if now < before
+            else f"on the development data: before {before:.4f}, now {now:.4f}"
+        )
+    return fitted
 
 
 def _of_trees(model: TreeModel, corpora: Sequence[Corpus], recipe: Recipe, run: Run) -> TreeProblem:

@@ -54,5 +54,6 @@ METHODS = (
         _fit,
         _check,
         several=False,
+        compares=True,
     ),
 )
