@@ -269,3 +269,17 @@ def test_the_model_of_before_is_what_an_update_is_compared_with(capsys: pytest.C
     assert "the sources" not in capsys.readouterr().err
     model.update(text(1, 40, ()), dev)  # names are O
     assert "warning: on the development data, the model was better before: 1.0000, now 0." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "ptb="])
+def test_the_layer_that_the_model_has_learned_is_read(tmp_path: Path, name: str) -> None:
+    rows = [("the", "DET", "DT"), ("dogs", "NOUN", "NNS"), ("bark", "VERB", "VBP")]
+    lines = [f"{at}\t{form}\t_\t{upos}\t{xpos}\t_\t_\t_\t_\t_\n" for at, (form, upos, xpos) in enumerate(rows, 1)]
+    file = tmp_path / "a.conllu"
+    file.write_text("".join([*lines, "\n"] * 3))
+    model = tw.train(f"{name}{file}#xpos", callback=Silence(), iterations=2)
+    for new in (str(file), tw.load(str(file))):
+        model.update(new, callback=Silence())
+    assert model.labels == ("DT", "NNS", "VBP")
+    [first, update, _] = model.plan.target
+    assert first.guideline == update.guideline == (name.removesuffix("=") or "xpos") and update.layer == "xpos"

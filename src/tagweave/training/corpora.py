@@ -210,18 +210,21 @@ def opened(source: Source) -> SourceFile:
     return SourceFile(source.argument, source.format)
 
 
-def loaded(source: Source, read_from: OpenedSource, task: str) -> LoadedSource:
+def loaded(source: Source, read_from: OpenedSource, task: str, learned: Sequence[str] = ()) -> LoadedSource:
     """Load a source for training or development. For the task parse, load trees and leave out sentences too long.
 
-    If the source names a layer of labels, no other layer of its file is evidence. The digest of a corpus in memory
-    covers its sentences.
+    If the source names a layer of labels, no other layer of its file is evidence. If it names none, its layer is one
+    of those that a model has `learned`, the guideline first, where it has one. The digest of a corpus in memory covers
+    its sentences.
     """
     if isinstance(read_from, Corpus):
-        corpus = _suited(read_from, task)
+        corpus = _suited(_in_learned_layer(read_from, learned), task)
         sha256 = _digest_in_memory(read_from)
     else:
-        corpus = _corpus_of_file(read_from, task)
+        corpus = _corpus_of_file(read_from, task, learned)
         sha256 = read_from.sha256
+        if source.layer is None and corpus.layer in learned[1:]:
+            source = replace(source, layer=corpus.layer)
     if task == "segment":  # the words are the same whatever layer labels them
         corpus = replace(corpus, layer="")
     note = "" if isinstance(read_from, Corpus) else read_from.reading(corpus.layer)
@@ -234,10 +237,20 @@ def loaded(source: Source, read_from: OpenedSource, task: str) -> LoadedSource:
     return LoadedSource(source, corpus, sha256, too_long, note)
 
 
-def _corpus_of_file(file: SourceFile, task: str) -> Corpus:
+def _in_learned_layer(corpus: Corpus, learned: Sequence[str]) -> Corpus:
+    """Return a corpus in memory with the layer that a model has learned as its own, if it has one."""
+    names = {name for sentence in corpus for name in sentence.layers}
+    layer = next((name for name in learned if name in names), None)
+    if layer is None or corpus.guideline in learned or corpus.layer in learned:
+        return corpus
+    return replace(corpus, guideline=layer, layer=layer)
+
+
+def _corpus_of_file(file: SourceFile, task: str, learned: Sequence[str]) -> Corpus:
     if task == PARSE:
         return file.corpus(layer=HEAD)
-    corpus = file.corpus(None if task in OF_WORDS else _OF_CHARACTERS)
+    unnamed, *trained = learned or [None if task in OF_WORDS else _OF_CHARACTERS]
+    corpus = file.corpus(unnamed, trained)
     if file.argument.layer is not None and corpus.unit == "word":
         layers = [corpus.guideline]
         corpus = corpus.map(lambda sentence: sentence.with_layers_of(layers))

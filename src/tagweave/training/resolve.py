@@ -31,7 +31,7 @@ from tagweave.training.job import Job, Method
 from tagweave.training.methods import AUTO, METHODS, OVERLAP, SINGLE, check_known, serving, typed, with_option
 from tagweave.training.plan import FEATURES, Options, Plan, ResolvedPlan
 from tagweave.training.race import default_method
-from tagweave.training.updating import covering_what_is_known, going_on, under_guideline_of
+from tagweave.training.updating import covering_what_is_known, going_on, layers_learned, under_guideline_of
 
 LEARNER_OF_NETWORKS = "adamw"
 
@@ -60,7 +60,8 @@ def job_of(plan: Plan, run: Run, sources: Iterable[OpenedSource] | None = None, 
     else:  # the model has what features look up
         lookup_files = LookupFiles(start.lookups, plan.lexicons, plan.gazetteers, plan.clusters)
     pairs = zip(plan.named, chain([first], opened_sources), strict=True)
-    files = [loaded(source, opened_source, resolved.task) for source, opened_source in pairs]
+    learned = () if start is None else layers_learned(start)
+    files = [loaded(source, opened_source, resolved.task, learned) for source, opened_source in pairs]
     if start is not None:
         files = [under_guideline_of(start, file) for file in files]
         replayed = range(len(plan.target), len(plan.corpora))

@@ -58,6 +58,12 @@ def going_on(plan: Plan, model: Any) -> Plan:
     return replace(before, **{**of_update, **changed, "average_seeds": plan.average_seeds or 1})
 
 
+def layers_learned(model: Any) -> tuple[str, ...]:
+    """Return the guideline of a model, and the layers of files that it was learned from."""
+    guideline = model.space.views[0].guideline
+    return (guideline, *model.layers(guideline))
+
+
 def under_guideline_of(model: Any, file: LoadedSource) -> LoadedSource:
     """Return a corpus under the name that a model has for its guideline."""
     guideline = model.guideline if model.kind == TREE else model.space.views[0].guideline
