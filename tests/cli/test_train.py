@@ -268,6 +268,13 @@ def test_a_plan_is_carried_out_and_goes_on_from_a_model(run, corpora, tmp_path):
     assert contents(tmp_path / "m") == contents(tmp_path / "planned") == contents(tmp_path / "like")
     refused = run("train", "--plan", tmp_path / "plan.json", "--seed", 3, "-o", tmp_path / "n", code=2)
     assert "found --seed with --plan, expected it in the plan" in refused.stderr
+    for words, name in (
+        ((corpora / "train.txt",), "[G=]TRAIN"),
+        (("--from", tmp_path / "m"), "--from"),
+        (("--set", "rate=1"), "--set"),
+    ):
+        refused = run("train", *words, "--plan", tmp_path / "plan.json", "-o", tmp_path / "n", code=2)
+        assert f"found {name} with --plan, expected it in the plan" in refused.stderr
     (tmp_path / "bad.json").write_text('{"colour": 1}', "utf-8")
     refused = run("train", "--plan", tmp_path / "bad.json", "-o", tmp_path / "n", code=2)
     assert "bad.json: plan: found the field 'colour', expected target" in refused.stderr

@@ -121,3 +121,5 @@ def test_refusals(content: Path) -> None:
         model.correct(["Oslo"], ["B-CITY"])
     with pytest.raises(ValueError, match="2 labels"):
         model.correct(["Oslo"], ["O", "O"])
+    with pytest.raises(TypeError, match="found no labels"):
+        model.correct(["Oslo"])

@@ -14,7 +14,7 @@ from benchmarks.fuzz_bases import save_network
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.errors import PlanError
+from tagweave.errors import CorpusError, PlanError
 from tagweave.learning.run import Silence
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.cascades.update import count_silent, updated, with_beliefs
@@ -283,3 +283,31 @@ def test_the_layer_that_the_model_has_learned_is_read(tmp_path: Path, name: str)
     assert model.labels == ("DT", "NNS", "VBP")
     [first, update, _] = model.plan.target
     assert first.guideline == update.guideline == (name.removesuffix("=") or "xpos") and update.layer == "xpos"
+
+
+def test_another_layer_than_the_learned_one_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.conllu"
+    file.write_text("1\tdogs\t_\tNOUN\tNNS\t_\t_\t_\t_\t_\n\n1\tbark\t_\tVERB\tVBP\t_\t_\t_\t_\t_\n\n")
+    model = tw.train(f"{file}#xpos", callback=Silence(), iterations=2)
+    with pytest.raises(PlanError, match=r"a.conllu: found the layer 'upos', expected 'xpos'"):
+        model.update(f"{file}#upos", callback=Silence())
+
+
+def test_text_that_covers_all_types_is_not_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    model, known = first_model(), text(0, 60, ("PER", "LOC"))
+    model.update(text(1, 40, ("PER", "LOC")), sources=known)
+    assert "not annotated" not in capsys.readouterr().err
+    model.update(text(1, 40, ("ORG",)), sources=known, covers=["ORG", None])
+    assert "not annotated" in capsys.readouterr().err
+
+
+def test_options_of_updates() -> None:
+    model, new = first_model(), text(1, 20, ("PER", "LOC"))
+    model.update(new, threads=2, minutes=1, callback=Silence())
+    with pytest.raises(TypeError, match=r"found `start` with model.update"):
+        model.update(new, start=model, callback=Silence())
+    with pytest.raises(CorpusError, match=r"found the covered type 'PRE', expected one of .* PER"):
+        model.update(new, covers=["LOC,PRE"], callback=Silence())
+    for minutes in (-1, float("nan"), "1"):
+        with pytest.raises(PlanError, match="found `minutes="):
+            model.update(new, minutes=minutes, callback=Silence())

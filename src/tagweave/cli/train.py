@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.models import ArgumentInfo
 
 from tagweave.cli import options
 from tagweave.cli.commands import InPanels
@@ -280,8 +281,16 @@ def _check_alone(values: Mapping[str, Any], name: str) -> None:
     allowed = (*_BESIDE, *(_CORPORA if name == "like" else ()))
     for parameter in inspect.signature(train).parameters.values():
         if parameter.name in values and parameter.name not in allowed and values[parameter.name] != parameter.default:
-            flags = parameter.annotation.__metadata__[0].param_decls or (f"--{parameter.name.replace('_', '-')}",)
-            raise OptionError(f"found {flags[-1]} with --{name}, expected it in the plan")
+            raise OptionError(f"found {_spelled(parameter)} with --{name}, expected it in the plan")
+
+
+def _spelled(parameter: inspect.Parameter) -> str:
+    """Return what the command line calls a parameter: the metavariable of an argument, or the flag of an option."""
+    info = parameter.annotation.__metadata__[0]
+    if isinstance(info, ArgumentInfo):
+        return str(info.metavar)
+    flags = [name for name in (info.default, *(info.param_decls or ())) if isinstance(name, str)]
+    return flags[-1] if flags else f"--{parameter.name.replace('_', '-')}"
 
 
 def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -> None:

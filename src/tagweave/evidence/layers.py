@@ -44,8 +44,7 @@ def allowed_sets(
     own: `O` then also allows every label of other types.
     """
     named = None if covered is None else tuple(covered)
-    for labels in {named, *(sentence.covered for sentence in sentences)} - {None}:
-        _check_known(labels or (), sets.space, sentences)
+    check_covered(sentences, sets.space, named)
     resolver, allowed = _Resolver(sets, named), list[int]()
 
     @cache
@@ -82,6 +81,12 @@ def rejected_spans(sentences: Sequence[Sentence], space: LabelSpace) -> NDArray[
                 starts = sorted({start for start, _ in bounds})
                 rows += [(number, start, stop, kind, starts.index(start)) for start, stop in bounds]
     return np.array(rows, np.int32).reshape(-1, 5)
+
+
+def check_covered(sentences: Sequence[Sentence], space: LabelSpace, covered: tuple[str, ...] | None) -> None:
+    """Raise CorpusError for covered labels, of all sentences or of single ones, that are unknown to a space."""
+    for labels in {covered, *(sentence.covered for sentence in sentences)} - {None}:
+        _check_known(labels or (), space, sentences)
 
 
 def _check_known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> None:

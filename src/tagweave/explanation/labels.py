@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -125,5 +126,5 @@ def of_chains(several: Iterable[Explanations], most: int) -> Explanations:
 
 def check_token(token: int | None, sentence: Sentence) -> None:
     """Raise ExplanationError unless a sentence has a token, and the one that is asked for."""
-    if not len(sentence) or (token is not None and not 0 <= token < len(sentence)):
+    if not len(sentence) or (token is not None and not 0 <= index(token) < len(sentence)):
         raise ExplanationError(f"found a token beyond the sentence, expected one of its {len(sentence):,}")

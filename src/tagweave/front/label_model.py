@@ -240,9 +240,12 @@ class LabelModel(Model):
             CorpusError: labels that the model does not know, that exclude one another, or that its features cannot tell
                 from its own.
             PlanError: the model has a network.
+            TypeError: no labels, and the model is no segmenter.
         """
         from tagweave.models.correction import corrected  # labelling needs no learner
 
+        if labels is None and not self.chain.of_characters:
+            raise TypeError("found no labels, expected one for each token")
         guideline = self.guidelines[0]
         pairs: Any = [Sentence(tuple(tokens)) if labels is None else (tokens, labels)]
         corpus = self._in_tokens(Corpus(pairs, guideline))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -97,10 +98,16 @@ class Model(ABC):
 
         selected = selection(self.trained, precision, recall, self.name)
         if selected and (names := selected.unpromised):
-            self.tell(
-                f"development data promise no precision of {precision:g} for {', '.join(names)}, which stay unknown"
-            )
+            note = f"development data promise no precision of {precision:g} for {', '.join(names)}, which stay unknown"
+            if note not in self._told:
+                self._told.add(note)
+                self.tell(note)
         return selected
+
+    @cached_property
+    def _told(self) -> set[str]:
+        """Notes that are told once, and not for every text."""
+        return set()
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", dev score {self.score:.4f}"
@@ -153,8 +160,10 @@ class Model(ABC):
         from tagweave.front.training_arguments import start_in_memory, trained  # labelling needs no training
         from tagweave.training.model_file import recorded
 
+        if "start" in options:
+            raise TypeError("found `start` with model.update, expected it without: it goes on from the model itself")
         start = start_in_memory(self.name, self.trained)
-        self.trained = recorded(trained(corpus, dev=dev, start=start, threads=self.threads, **options))
+        self.trained = recorded(trained(corpus, dev=dev, start=start, **{"threads": self.threads, **options}))
         self._forget()
 
     def _forget(self) -> None:  # noqa: B027 - most models keep nothing

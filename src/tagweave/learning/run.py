@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from tagweave.options import value_of
 from tagweave.signals import is_ending
 
 Result = TypeVar("Result")
@@ -180,9 +181,13 @@ class Run:
     is_optional: bool = False
 
     def limited(self, minutes: float | None) -> Run:
-        """Return the run with a deadline, so many minutes from now at most; `None`: without one."""
+        """Return the run with a deadline, so many minutes from now at most; `None`: without one.
+
+        Raises PlanError for anything but a finite number from 0.
+        """
         if minutes is None:
             return self
+        minutes = value_of("minutes", minutes, float, 0)
         return replace(self, deadline=self.clock() + 60 * minutes * (1 - _RESERVED))
 
     def with_share(self, share: float) -> Run:

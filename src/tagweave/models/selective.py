@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -206,6 +207,8 @@ def selection(model: Any, precision: float | None, recall: float | None, name: s
     kind, level = ("recall", recall) if precision is None else ("precision", precision)
     if level is None:
         return None
+    if not isinstance(level, Real) or not 0 < level <= 1:
+        raise StreamError(f"found `{kind}={level}`, expected a number above 0, at most 1")
     if model.kind == LAYERS:
         return _of_chains(model, kind, level, name)
     return _selection(model.about, kind, level, name)
@@ -240,7 +243,7 @@ def _selection(about: Mapping[str, Any], kind: str, level: float, name: str) -> 
         raise StreamError(f"{asked}, which says {facts['of']}, expected `precision`")
     promised = [row for row in facts[kind] if is_promised(row, kind)]
     row = min((row for row in facts[kind] if row["level"] >= level), key=lambda row: row["level"], default=None)
-    if level <= 0 or row is None or row not in promised:
+    if row is None or row not in promised:
         most = max((row["level"] for row in promised), default=None)
         expected = "it without" if most is None else f"at most {most:g}"
         raise StreamError(f"{asked}, expected {expected}: its development data promise no more")

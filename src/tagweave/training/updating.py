@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.errors import PlanError
 from tagweave.labels import SPANS
 from tagweave.labels.spans import span_types
@@ -59,19 +60,24 @@ def going_on(plan: Plan, model: Any) -> Plan:
 
 
 def layers_learned(model: Any) -> tuple[str, ...]:
-    """Return the guideline of a model, and the layers of files that it was learned from."""
+    """Return the guideline of a model of labels, and the layers of files that it was learned from; () for a parser."""
+    if model.kind == TREE:
+        return ()
     guideline = model.space.views[0].guideline
     return (guideline, *model.layers(guideline))
 
 
 def under_guideline_of(model: Any, file: LoadedSource) -> LoadedSource:
     """Return a corpus under the name that a model has for its guideline."""
-    guideline = model.guideline if model.kind == TREE else model.space.views[0].guideline
+    guideline, *layers = layers_learned(model) or (model.guideline,)
     if file.guideline == guideline:
         return file
     if file.source.guideline is not None:
         problem = f"{file.corpus.path}: found the guideline {file.guideline!r}"
         raise PlanError(f"{problem}, expected {guideline!r}, that of the model to go on from")
+    if {file.corpus.layer, *layers} == {UPOS, XPOS}:
+        problem = f"{file.corpus.path}: found the layer {file.corpus.layer!r}"
+        raise PlanError(f"{problem}, expected {layers[0]!r}, which the model to go on from has learned")
     return file.called(guideline)
 
 

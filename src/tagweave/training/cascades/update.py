@@ -20,7 +20,8 @@ from tagweave.corpus.documents import documents
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
-from tagweave.labels.space import collect_names, is_wildcard
+from tagweave.evidence.layers import check_covered
+from tagweave.labels.space import LabelSpace, collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.staying_near import RATE
 from tagweave.models.cascades import DocumentEncoder
@@ -59,7 +60,8 @@ def updated(
 
     Raises:
         PlanError: a model of several guidelines, or one that cuts text first.
-        CorpusError: annotation that no labels of the model satisfy, or no trees.
+        CorpusError: annotation that no labels of the model satisfy, covered types that neither it nor the text has, or
+            no trees.
     """
     check_can_go_on(model)
     if isinstance(model, TreeModel):
@@ -105,6 +107,9 @@ def _of_labels(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, run
     coded = prepare_corpora(corpora, recipe)
     named = [sentence.layers.get(corpus.guideline, ()) for corpus in coded for sentence in corpus]
     names = recipe.task.labels(sorted({*collect_names(named), *model.space.names}))
+    for corpus in coded:
+        check_covered(corpus.sentences, LabelSpace.plain(corpus.guideline, names), corpus.covered)
+    coded = [covering_some(corpus, names) for corpus in coded]
     new = [name for name in names if name not in model.space.names]
     _tell(run, coded, new, sum(count_silent(corpus) for corpus in coded))
     believed = [
@@ -175,6 +180,13 @@ def _first_labels(
         for (c, s), labels in zip(fold, labelled(model.finished_model(), sentences, recipe.threads), strict=True):
             columns[c][s] = labels
     return columns
+
+
+def covering_some(coded: Corpus, names: Sequence[str]) -> Corpus:
+    """Return a coded corpus that covers all labels where it covers these: its `O` excludes all of them."""
+    if coded.covered is None or not {*names} <= {OUTSIDE, *coded.covered}:
+        return coded
+    return replace(coded, covered=None)
 
 
 def is_silent(candidates: Candidates, covered: Collection[str] | None) -> bool:
