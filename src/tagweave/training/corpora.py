@@ -249,8 +249,8 @@ def _in_learned_layer(corpus: Corpus, learned: Sequence[str]) -> Corpus:
 def _corpus_of_file(file: SourceFile, task: str, learned: Sequence[str]) -> Corpus:
     if task == PARSE:
         return file.corpus(layer=HEAD)
-    unnamed, *trained = learned or [None if task in OF_WORDS else _OF_CHARACTERS]
-    corpus = file.corpus(unnamed, trained)
+    unnamed = None if task in OF_WORDS else _OF_CHARACTERS
+    corpus = file.corpus(learned[0], learned[1:]) if learned else file.corpus(unnamed)
     if file.argument.layer is not None and corpus.unit == "word":
         layers = [corpus.guideline]
         corpus = corpus.map(lambda sentence: sentence.with_layers_of(layers))
