@@ -129,7 +129,9 @@ def test_probabilities_are_those_of_the_model_under_the_annotation() -> None:
     for row, candidates in zip(table[1:4], layer[1:4], strict=True):
         assert isinstance(candidates, Soft)
         kept = {name: p for name, p in zip(predictor.labels, row.tolist(), strict=True) if p >= 1e-3}
-        assert dict(zip(candidates, candidates.numbers, strict=True)) == pytest.approx(kept)
+        sum_of_kept = sum(kept.values())
+        expected = {name: p / sum_of_kept for name, p in kept.items()}
+        assert dict(zip(candidates, candidates.numbers, strict=True)) == pytest.approx(expected)
     sets = with_beliefs(model, partly, model.space.names, in_numbers=False)[0].layers["tag"]
     assert all(not isinstance(candidates, Soft) for candidates in sets)
 
@@ -311,3 +313,27 @@ def test_options_of_updates() -> None:
     for minutes in (-1, float("nan"), "1"):
         with pytest.raises(PlanError, match="found `minutes="):
             model.update(new, minutes=minutes, callback=Silence())
+
+
+def test_beliefs_of_many_labels_sum_to_one() -> None:
+    """Each negligible probability is left out, and thirty types have many of them."""
+    rng = np.random.default_rng(0)
+    names = [f"B-T{number}" for number in range(30)]
+    pairs = [
+        ([f"w{word}" for word in rng.integers(50, size=5)], rng.choice([*names, "O"], 5).tolist()) for _ in range(60)
+    ]
+    model = tw.train(pairs, task="spans", iterations=1, callback=Silence(), average_seeds=1)
+    model.update([(["w1", "w2", "new"], ["O", "O", "B-NEW"])] * 5, covers=["NEW"], callback=Silence())
+    assert "B-NEW" in model.labels
+
+
+@pytest.mark.parametrize("header", ["", "# rejected = ner 1-1 PER\n"])
+def test_rejected_spans_and_confidences_go_on(tmp_path: Path, header: str) -> None:
+    model = first_model()
+    rows = "\n".join(
+        f"{form}\t{label}\t0.8" for form, label in zip(("Acme", "saw", "Bo"), ("_", "O", "B-PER"), strict=True)
+    )
+    file = tmp_path / "new.col"
+    file.write_text(f"# columns = form ner confidence\n{header}{rows}\n\n")
+    model.update(str(file), callback=Silence())
+    assert types_of(model, "Ada", "saw", "Bo") == ["B-PER", "O", "B-PER"]

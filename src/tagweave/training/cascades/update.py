@@ -215,10 +215,11 @@ def with_beliefs(
 
     Args:
         names: all labels of the model to come.
-        in_numbers: whether probabilities stand as numbers of candidates; otherwise a set of the likely labels does.
+        in_numbers: whether probabilities stand as numbers of candidates; otherwise, and in sentences with rejected
+            spans or a confidence, a set of the likely labels does.
     """
     guideline = coded.guideline
-    beliefs = _Beliefs(model.space.views[0].names, names, in_numbers)
+    beliefs = _Beliefs(model.space.views[0].names, names)
     tagger = ChainPredictor(model, threads, in_coding=True)
     asked: dict[int, Sentence] = {}
     for number, sentence in enumerate(coded):
@@ -232,10 +233,14 @@ def with_beliefs(
         sentence = sentences[number]
         covered = coded.covered_in(sentence)
         new = {is_known: beliefs.new_labels(covered if is_known else None) for is_known in (True, False)}
+        # neither rejected spans nor a confidence go with probabilities
+        soft = in_numbers and not (sentence.rejected.get(guideline) or sentence.confidence)
         sentences[number] = sentence.with_layer(
             guideline,
             [
-                beliefs.candidates(row, new[candidates is not None]) if is_silent(candidates, covered) else candidates
+                beliefs.candidates(row, new[candidates is not None], soft)
+                if is_silent(candidates, covered)
+                else candidates
                 for candidates, row in zip(sentence.layers[guideline], table, strict=True)
             ],
         )
@@ -246,8 +251,8 @@ def with_beliefs(
 class _Beliefs:
     """What annotation tells a model whose labels are among others, and what the model tells of a position."""
 
-    def __init__(self, labels: Sequence[str], names: Sequence[str], in_numbers: bool) -> None:
-        self.labels, self.names, self.in_numbers = labels, names, in_numbers
+    def __init__(self, labels: Sequence[str], names: Sequence[str]) -> None:
+        self.labels, self.names = labels, names
         self._numbers = {name: number for number, name in enumerate(labels)}
 
     def evidence(self, candidates: Candidates, covered: Sequence[str] | None) -> Candidates:
@@ -265,12 +270,14 @@ class _Beliefs:
         """Return the labels that the model does not know, and that a silent position may have."""
         return tuple(name for name in self.names if name not in self._numbers and name not in (covered or ()))
 
-    def candidates(self, row: Floats, new: tuple[str, ...]) -> Candidates:
+    def candidates(self, row: Floats, new: tuple[str, ...], in_numbers: bool) -> Candidates:
         """Return the candidates of a silent position: probabilities of the model's labels, and new ones that it may
         have."""
-        least = _LIKELY if new or not self.in_numbers else _NEGLIGIBLE
+        least = _LIKELY if new or not in_numbers else _NEGLIGIBLE
         chosen = np.flatnonzero(row >= least).tolist() or [int(row.argmax())]
         candidates = tuple(self.labels[number] for number in chosen)
         if new:
             return (*candidates, *new) if OUTSIDE in candidates or OUTSIDE not in self._numbers else candidates
-        return Soft(candidates, row[chosen].tolist()) if self.in_numbers and len(chosen) > 1 else candidates
+        if not in_numbers or len(chosen) == 1:
+            return candidates
+        return Soft(candidates, (row[chosen] / row[chosen].sum()).tolist())
