@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,9 @@ def test_what_is_unknown_or_right_already_stays(content: Path) -> None:
     model.correct(tokens, [None] * 4)
     model.correct(tokens, [model.tag(tokens)[0], None, {"O", "B-LOC"}, model.tag(tokens)[3]])
     assert model.trained is trained
+    model.trained = trained = replace(trained, about={**trained.about, "dev_score": 0.5})
     model.correct(tokens, [None, "B-LOC", None, None])
+    assert model.score is None
     assert model.trained is not trained and model.tag(tokens)[1] == "B-LOC"
     assert np.array_equal(trained.weights, tw.load_model(content).trained.weights)
 

@@ -31,6 +31,7 @@ from tagweave.models.objective import ChainObjective
 
 _RULE = StepRule(AROW, bound=1e-6)  # a slack of nearly 0
 _MOST = 50  # steps; one to three do
+_OF_WEIGHTS = ("selective", "dev_score", "dev_scores")  # facts that nobody knows of other weights
 
 
 def corrected(model: ChainModel, sentence: Sentence, guideline: str) -> ChainModel:
@@ -52,7 +53,7 @@ def corrected(model: ChainModel, sentence: Sentence, guideline: str) -> ChainMod
     for step in range(_MOST):
         variances = model.linear.rareness(objective.encoded)
         if objective.correct(weights, variances, 0, 1, 1, step, _RULE) == 0:
-            about = {name: value for name, value in model.about.items() if name != "selective"}  # of other weights
+            about = {name: value for name, value in model.about.items() if name not in _OF_WEIGHTS}
             return replace(model, weights=weights, about=about) if step else model
     raise CorpusError("labels that the model's features do not tell from its own", "others", *sentence.location)
 
