@@ -285,6 +285,10 @@ def test_training_goes_on_from_a_model(run, corpora, tmp_path):
     run("train", train, "-o", first, *RUN)
     result = run("train", dev, "--from", first, "--replay", train, "-o", model)
     assert f"{train}: " in result.stderr and "sentences join, of text that is known already" in result.stderr
+    printed = run("train", dev, "--from", first, "--replay", train, "--print-plan").stdout
+    (tmp_path / "plan.json").write_text(printed, "utf-8")
+    run("train", "--plan", tmp_path / "plan.json", "-o", tmp_path / "planned")
+    assert contents(tmp_path / "planned") == contents(model)
     told = about(model)
     in_python = tw.train(str(dev), sources=str(train), start=first, callback=Silence())
     assert np.array_equal(in_python.trained.weights, load_model(model).weights)

@@ -37,7 +37,7 @@ _OF_UPDATES = (
 def going_on(plan: Plan, model: Any) -> Plan:
     """Return the plan of an update, which has the task, features and precision of the model to go on from.
 
-    Raises PlanError if the plan has others, or the model does not tell its plan.
+    Raises PlanError if the plan names others, or the model does not tell its plan.
     """
     check_can_go_on(model)
     about = model.about
@@ -46,7 +46,7 @@ def going_on(plan: Plan, model: Any) -> Plan:
     before = read_plan(about["plan"])
     plain = Plan()
     determined = (field.name for field in fields(Plan) if field.name not in _OF_UPDATES)
-    chosen = [name for name in determined if getattr(plan, name) != getattr(plain, name)]
+    chosen = [name for name in determined if getattr(plan, name) not in (getattr(plain, name), getattr(before, name))]
     if chosen:
         raise PlanError(f"found `{chosen[0]}` with `start`, expected it without: the model determines it")
     if plan.task not in (None, before.task):
