@@ -283,14 +283,14 @@ def test_a_plan_is_carried_out_and_goes_on_from_a_model(run, corpora, tmp_path):
 def test_training_goes_on_from_a_model(run, corpora, tmp_path):
     train, dev, first, model = corpora / "train.txt", corpora / "dev.txt", tmp_path / "first", tmp_path / "m"
     run("train", train, "-o", first, *RUN)
-    result = run("train", dev, "--from", first, "--replay", train, "-o", model)
+    result = run("train", dev, "--from", first, "--replay", train, "--covers", "all", "-o", model)
     assert f"{train}: " in result.stderr and "sentences join, of text that is known already" in result.stderr
-    printed = run("train", dev, "--from", first, "--replay", train, "--print-plan").stdout
+    printed = run("train", dev, "--from", first, "--replay", train, "--covers", "all", "--print-plan").stdout
     (tmp_path / "plan.json").write_text(printed, "utf-8")
     run("train", "--plan", tmp_path / "plan.json", "-o", tmp_path / "planned")
     assert contents(tmp_path / "planned") == contents(model)
     told = about(model)
-    in_python = tw.train(str(dev), sources=str(train), start=first, callback=Silence())
+    in_python = tw.train(str(dev), sources=str(train), start=first, covers=["all"], callback=Silence())
     assert np.array_equal(in_python.trained.weights, load_model(model).weights)
     assert [source["path"] for source in told["plan"]["target"]] == ["train.txt", "dev.txt"]
     assert told["updates"][0]["start"] == {"path": "first", "sha256": digest(str(first)), "size": None}

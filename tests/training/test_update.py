@@ -299,7 +299,7 @@ def test_text_that_covers_all_types_is_not_silent(capsys: pytest.CaptureFixture[
     model, known = first_model(), text(0, 60, ("PER", "LOC"))
     model.update(text(1, 40, ("PER", "LOC")), sources=known)
     assert "not annotated" not in capsys.readouterr().err
-    model.update(text(1, 40, ("ORG",)), sources=known, covers=["ORG", None])
+    model.update(text(1, 40, ("ORG",)), sources=known, covers=["ORG"])
     assert "not annotated" in capsys.readouterr().err
 
 

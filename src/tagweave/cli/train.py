@@ -195,7 +195,9 @@ def train(
 
     numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
     sizes = [int(size) if size.isdecimal() else size for size in sample.split(",")] if sample is not None else None
-    corpus_sources = training_sources([*(corpora or ()), *sources], numbers, sizes, format, covers)
+    corpus_sources = training_sources(
+        [*(corpora or ()), *sources], numbers, sizes, format, covers, known=len(replay or ())
+    )
     corpus_fields: dict[str, Any] = {
         "target": tuple(corpus_sources[: len(corpora or ())]),
         "sources": tuple(corpus_sources[len(corpora or ()) :]),

@@ -77,7 +77,8 @@ def trained(
     run_callback, tell = (Lines(sys.stderr), say) if callback is None else (callback_of(callback), _warn)
     corpora = [*targets, *source_corpora]
     count = len(targets)
-    named = tuple(training_sources(corpora, weights, sample, covers=covers))
+    known = 0 if start is None else len(source_corpora)
+    named = tuple(training_sources(corpora, weights, sample, covers=covers, known=known))
     dev_source = None if dev is None else source_of(dev)
     start_model, start_file = start or (None, None)
     plan = Plan(named[:count], named[count:], dev_source, start_file, task, method=method, **plan_fields)

@@ -102,11 +102,16 @@ def training_sources(
     sample: Sequence[int | str] | None,
     format: str | None = None,  # noqa: A002
     covers: Sequence[str | Sequence[str] | None] | None = None,
+    known: int = 0,
 ) -> list[Source]:
     """Return training corpora as sources of a plan, with the weight, sample and covered labels of each.
 
+    The last ones, `known` of them, are text that a model to go on from has learned, and need no covered labels.
+
     Raises PlanError unless there is one value for each.
     """
+    if covers is not None and not isinstance(covers, str) and len(covers) == len(corpora) - known:
+        covers = [*covers, *[None] * known]
     for name, values in (("weights", weights), ("sample", sample), ("covers", covers)):
         if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
             raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one for each corpus")
