@@ -87,6 +87,13 @@ def test_what_is_unknown_or_right_already_stays(content: Path) -> None:
     assert np.array_equal(trained.weights, tw.load_model(content).trained.weights)
 
 
+def test_features_of_columns_are_corrected() -> None:
+    rows = [tw.Sentence(("it", "runs"), {"tag": (("A",), ("B",))}, columns={"kind": ("x", "y")})]
+    model = tw.train(tw.Corpus(tuple(rows * 5)), templates=["user:kind[0]"], **QUICK)
+    model.correct(rows[0], ["B", "A"])
+    assert model.tag(rows[0]).layers["tag"] == (("B",), ("A",))
+
+
 def test_a_correction_is_stored(content: Path, tmp_path: Path) -> None:
     model = tw.load_model(content)
     tokens, labels = ["by", "abc"], ["B-LOC", "O"]

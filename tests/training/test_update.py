@@ -239,8 +239,11 @@ def test_what_the_model_determines_is_refused() -> None:
     with pytest.raises(PlanError, match="a model of the guidelines"):
         tw.train(new, start=coupled, callback=Silence())
     words = Corpus([(["ab", "c"], ["N", "V"])] * 60, unit="word")
+    pipeline: Any = tw.train(words, task="segtag", method="pipeline", callback=Silence())
     with pytest.raises(PlanError, match="cuts text into pieces first"):
-        tw.train(words, start=tw.train(words, task="segtag", method="pipeline", callback=Silence()), callback=Silence())
+        tw.train(words, start=pipeline, callback=Silence())
+    with pytest.raises(PlanError, match="cuts text into pieces first"):
+        pipeline.correct(["ab", "c"], ["V", "V"])
 
 
 def test_minutes_leave_out_what_there_is_no_time_for(capsys: pytest.CaptureFixture[str]) -> None:

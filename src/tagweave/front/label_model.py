@@ -226,20 +226,22 @@ class LabelModel(Model):
         corpus = replace(corpus, guideline=self.layer_in(corpus) or corpus.guideline)
         return self._tagger.complete(self._in_tokens(corpus))
 
-    def correct(self, tokens: Sequence[str], labels: Sequence[str | Iterable[str] | None] | None = None) -> None:
+    def correct(
+        self, tokens: Sequence[str] | Sentence, labels: Sequence[str | Iterable[str] | None] | None = None
+    ) -> None:
         """Change the model so that it is right about a sentence, and as little as possible elsewhere.
 
         That takes milliseconds. The step is that of `models.correction`; the model's file stays as it is (`save`).
 
         Args:
-            tokens: the words of the sentence.
+            tokens: the words of the sentence, or a `Sentence` with the columns that features read.
             labels: of each word its label, several that it may have, or `None`, which leaves it to the model. A
                 segmenter learns how the sentence is cut, and needs none.
 
         Raises:
             CorpusError: labels that the model does not know, that exclude one another, or that its features cannot tell
                 from its own.
-            PlanError: the model has a network.
+            PlanError: the model has a network, or cuts text into pieces first.
             TypeError: no labels, and the model is no segmenter.
         """
         from tagweave.models.correction import corrected  # labelling needs no learner
@@ -247,8 +249,10 @@ class LabelModel(Model):
         if labels is None and not self.chain.of_characters:
             raise TypeError("found no labels, expected one for each token")
         guideline = self.guidelines[0]
-        pairs: Any = [Sentence(tuple(tokens)) if labels is None else (tokens, labels)]
-        corpus = self._in_tokens(Corpus(pairs, guideline))
+        columns = tokens.columns if isinstance(tokens, Sentence) else {}
+        forms = tokens.forms if isinstance(tokens, Sentence) else tokens
+        pairs: Any = [Sentence(tuple(forms)) if labels is None else (forms, labels)]
+        corpus = self._in_tokens(Corpus(pairs, guideline).map(lambda sentence: replace(sentence, columns=columns)))
         self.trained = corrected(self.chain, corpus[0], corpus.guideline)
         self._forget()
 

@@ -24,6 +24,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.kernels.mistakes import AROW, StepRule
+from tagweave.models.cascades import of_pieces
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.linear_scorer import ChainParameters
@@ -84,9 +85,11 @@ def corrected_by(model: ChainModel, evidence: Corpus, tell: Callable[[str], None
 
 
 def refuse(model: object) -> None:
-    """Raise PlanError for a model that cannot be corrected: one of a network, of layers, or of trees."""
+    """Raise PlanError for a model that cannot be corrected: one of a network, of layers, of trees, or of pieces."""
     if not isinstance(model, ChainModel) or not isinstance(model.parameters, ChainParameters):
         raise PlanError("found a model of a network, layers or trees, expected a chain of features to correct")
+    if of_pieces(model):  # which other models cut again
+        raise PlanError("found a model that cuts text into pieces first, expected one without another model to correct")
 
 
 def _digests(evidence: Corpus) -> dict[str, Sentence]:
