@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, replace
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -247,7 +248,7 @@ class ChainCRF(CRFParameters):
         """
         from tagweave.explanation.weights import WeightTables  # tables take a while to import
 
-        if top < 1:
+        if index(top) < 1:
             raise ValueError(f"found top={top}, expected at least 1")
         model = self.model_
         return WeightTables.of(model.space.names, state_weights(model), transition_weights(model), top)
