@@ -75,7 +75,7 @@ class LayeredTagger(Tagger):
 
     def correct(
         self,
-        tokens: Sequence[str],
+        tokens: Sequence[str] | Sentence,
         labels: Sequence[str | Iterable[str] | None] | Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         """Correct the chains of some layers: see `Tagger.correct`; `labels` has those of each layer by its name."""
@@ -85,7 +85,8 @@ class LayeredTagger(Tagger):
             what = kind_of(labels) if not isinstance(labels, Mapping) else f"labels of {', '.join(labels)}"
             raise TypeError(f"found {what}, expected a dict of labels by layer: {', '.join(self.guidelines)}")
         layers = {name: labels_of(of_layer) for name, of_layer in labels.items()}
-        corpus, predictor = Corpus((Sentence(tuple(tokens), layers),)), LayeredPredictor(self.layered)
+        sentence = tokens if isinstance(tokens, Sentence) else Sentence(tuple(tokens))
+        corpus, predictor = Corpus((replace(sentence, layers=layers),)), LayeredPredictor(self.layered)
         parts = predictor.parts(corpus)
         chains = tuple(corrected(chain.model, evidence[0], evidence.guideline) for chain, evidence in parts)
         self.trained = replace(self.layered, chains=chains)
