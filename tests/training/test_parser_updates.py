@@ -15,6 +15,7 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.learning.run import Silence
+from tagweave.models.occurrences import of_bytes
 from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.training.cascades.guided import fit_guided
 from tagweave.training.cascades.tree_system import count_open, with_believed_heads
@@ -59,8 +60,8 @@ def test_occurrences_are_those_of_known_arcs() -> None:
             if candidates:
                 key = tags[candidates[0].head], tags[m], m < candidates[0].head
                 expected[key] = expected.get(key, 0) + 1
-    logarithms = problem.model.occurrences
-    assert sorted(logarithms[logarithms > 0].tolist()) == sorted(count.bit_length() for count in expected.values())
+    counts = of_bytes(problem.model.occurrences)
+    assert sorted(counts[counts > 0].tolist()) == sorted(expected.values())
 
 
 def test_the_weights_and_relations_of_before_begin() -> None:

@@ -31,7 +31,8 @@ from tagweave.learning.staying_near import RATE
 from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer, TrainerAround, TrainerState, Watch
 from tagweave.models.batches import chunk_bounds
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission, in_powers_of_two
+from tagweave.models.linear_scorer import ChainParameters, Layout, ViewEmission
+from tagweave.models.occurrences import in_bytes
 from tagweave.training.fit.chain_problem import (
     ChainProblem,
     lay_out,
@@ -257,7 +258,7 @@ def _prepare(
     evidence = [numbers for numbers in allow if numbers.any()]
     encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]), rows=sets.rows)
     parameters = _parameters(encoder, encoded, sets, recipe, min_freq, all_transitions)
-    parameters = replace(parameters, occurrences=in_powers_of_two(counts))
+    parameters = replace(parameters, occurrences=in_bytes(counts))
     if start is not None:
         parameters = _with_those_of(start.linear, parameters)
     if (scales := _scales(encoder, encoded, limit)) is not None:

@@ -7,7 +7,7 @@
 | `observed.V` | bool | [T, T] | all views with weights, or none |
 | `layout.V.ptr` | int | [F + 1] | 0, never falling, to the size of `cell`; dense: the sums of window * T |
 | `layout.V.cell` | unsigned | [ptr[F]], or none: dense | below window * T of their feature |
-| `occurrences` | uint8 | [F], or none: unknown | binary logarithms of how often features occurred in training |
+| `occurrences` | uint8 | [F], or none: unknown | how often features occurred in training, see `occurrences` |
 | `index.codes` | uint64 | [F] | distinct; their highest bits are windows, 1 to 15 (`kernels.hashing`) |
 | `index.attributes` | uint8 | | JSON: F names |
 | `lexicon.words` | uint8 | | JSON: words |

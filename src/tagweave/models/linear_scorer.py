@@ -23,6 +23,7 @@ from tagweave.kernels import hashing, weight_vectors
 from tagweave.kernels import perceptron as kernels
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models.occurrences import of_bytes
 from tagweave.models.packing import Arrays
 from tagweave.models.schema import ChainDescription
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
@@ -34,7 +35,6 @@ _FEATURES = 1 << 16  # checked at a time
 CELL = np.uint16
 """The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
 _CODES = 1 << 32  # more than there are cells
-_MOST_OCCURRENCES = 62  # as powers of two
 
 
 @dataclass(frozen=True)
@@ -154,11 +154,6 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
     types = e.type_ptr, e.type_features, joint // len(masks), joint % len(masks), is_evidence
     fill(lambda table, limit: hashing.enter_types(table, *types, limit, progress), len(joint))
     return np.sort(table[table >= 0])
-
-
-def in_powers_of_two(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return binary logarithms of counts from 1, rounded down."""
-    return np.floor(np.log2(np.maximum(counts, 1))).astype(np.uint8)
 
 
 class ViewEmission:
@@ -311,7 +306,7 @@ class ChainParameters(ScorerParameters):
     edges: bool = True  # whether the first and the last label have weights (tsuboi-2008's S and E)
     # per view with weights, bool[Y, Y]: the transitions that have one; `None`: all
     observed_transitions: tuple[NDArray[np.bool_], ...] | None = None
-    # uint8[F], the binary logarithm of how often each feature occurred in training, rounded down; none if unknown
+    # uint8[F], how often each feature occurred in training (`models.occurrences`); none if unknown
     occurrences: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @cached_property
@@ -382,8 +377,9 @@ class ChainParameters(ScorerParameters):
         seen = np.unique(np.concatenate([encoded.grams.reshape(-1), encoded.type_features]))
         features = seen[seen >= 0]
         is_known = len(self.occurrences) > 0
-        of_features = np.exp2(-self.occurrences[features].astype(np.float64)) if is_known else np.ones(len(features))
-        of_transitions = 2.0 ** -int(self.occurrences.max(initial=0))
+        counts = of_bytes(self.occurrences[features]) if is_known else np.ones(len(features))
+        of_features = 1 / np.maximum(counts, 1)
+        of_transitions = 1 / of_bytes(self.occurrences.max(initial=1))
         for (_, layout), (offset, end) in zip(self.weighted, pairwise(self.offsets), strict=True):
             starts = layout.ptr[features].astype(np.int64)
             sizes = layout.ptr[features + 1] - starts
@@ -435,7 +431,7 @@ class ChainParameters(ScorerParameters):
     def counts(self) -> NDArray[np.int64]:
         """How often each feature occurred in training, about, int64[F]; 1 if that is unknown."""
         features = len(self.weighted[0][1].ptr) - 1
-        return (1 << self.occurrences.astype(np.int64)) if len(self.occurrences) else np.ones(features, np.int64)
+        return of_bytes(self.occurrences) if len(self.occurrences) else np.ones(features, np.int64)
 
     def to_json(self) -> Description:
         return {"weighted": [layout is not None for layout in self.layouts], **super().to_json()}
@@ -451,7 +447,7 @@ class ChainParameters(ScorerParameters):
                 if "observed.0" in arrays:
                     rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view.names),) * 2)
                 weighted += 1
-        rules["occurrences"] = ArrayRule(("uint8",), (None,), most=_MOST_OCCURRENCES)
+        rules["occurrences"] = ArrayRule(("uint8",), (None,))
         return rules
 
     @classmethod

@@ -38,7 +38,6 @@ from tagweave.structures import TREE
 from tagweave.structures.tree import Tree, are_whole, exclude, tree_structure, word_scores
 
 _BLOCK = 2000  # sentences parsed at a time
-_MOST_OCCURRENCES = 62
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ class TreeModel:
     # `TreePredictor` runs it. A model with such features but no guide needs sentences with guide trees
     guide: TreeModel | None = None
     lookups: Lookups = NOTHING  # the clusters of words that templates look up
-    # uint8[R], how often the features of each row of weights occurred at known arcs in training: 0 if never, else one
-    # more than the binary logarithm, rounded down; none if unknown
+    # uint8[R], how often the features of each row of weights occurred at known arcs in training (`models.occurrences`);
+    # none if unknown
     occurrences: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     def to_json(self) -> dict[str, Any]:
@@ -209,7 +208,7 @@ def of_parts(description: TreeDescription, arrays: Arrays, guide: Any = None) ->
     templates = ArcTemplates(tuple(description.templates), guided_by)
     _ = templates.codes  # parses them
     parameters = ARC_SCORERS[description.scorer].of_parts(description, templates)
-    of_occurrences = ArrayRule(("uint8",), (None,), least=0, most=_MOST_OCCURRENCES)
+    of_occurrences = ArrayRule(("uint8",), (None,))
     rules = {"weights": weights_of((parameters.size,)), "occurrences": of_occurrences, **rules_of(arrays)}
     labels = None
     names, rows, texts = description.relations, description.relation_rows, description.relation_templates

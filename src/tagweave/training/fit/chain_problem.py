@@ -29,10 +29,11 @@ from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.learning.staying_near import Before
 from tagweave.models.cascades import of_pieces, piece_lengths
 from tagweave.models.chain import ChainModel
-from tagweave.models.linear_scorer import ChainParameters, Layout, in_powers_of_two, pair_codes
+from tagweave.models.linear_scorer import ChainParameters, Layout, pair_codes
 from tagweave.models.memory import check_labels
 from tagweave.models.network import NetworkParameters
 from tagweave.models.objective import BLOCK, ChainObjective
+from tagweave.models.occurrences import in_bytes
 from tagweave.models.scorer import ScorerParameters
 from tagweave.training.fit.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.fit.problem import Floats, Problem
@@ -205,9 +206,7 @@ def prepare_in(
     )
     if start is not None:
         layouts = tuple(map(partial(with_pairs_of, start.features), count_from(), space.views, layouts))
-    parameters = ChainParameters(
-        space, layouts, scheme, recipe.transitions, recipe.edges, occurrences=in_powers_of_two(counts)
-    )
+    parameters = ChainParameters(space, layouts, scheme, recipe.transitions, recipe.edges, occurrences=in_bytes(counts))
     corpus_numbers = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
     return lay_out(parameters, encoder, encoded, sets, recipe, corpus_numbers, start)
 
@@ -264,7 +263,8 @@ def kept_of(start: ChainModel, model: ChainModel) -> Before:
     of_features = np.zeros(len(all_counts))
     of_features[features] = counts
     occurrences = parameters.spread(of_features, counts.max(initial=0))
-    ratio = before.spread(counts / all_counts[features], counts.max(initial=0) / all_counts.max(initial=1))
+    of_transitions = counts.max(initial=0) / all_counts.max(initial=1)
+    ratio = before.spread(counts / np.maximum(all_counts[features], 1), of_transitions)
     ratio = before.carried(ratio, parameters, features)
     if not parameters.weighted[0][1].is_dense:
         occurrences *= ratio > 0

@@ -45,8 +45,8 @@ from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.learning.staying_near import Before, StayingNear
 from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_scorer import ArcFeatures, ArcLabels, LabelObjective, arc_rows
-from tagweave.models.linear_scorer import in_powers_of_two
 from tagweave.models.memory import check_labels
+from tagweave.models.occurrences import in_bytes, of_bytes
 from tagweave.models.packing import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
@@ -190,12 +190,12 @@ def _new_model(sentences: Sequence[Sentence], layer: str, recipe: Recipe) -> Tre
 
 def occurrences_of(before: NDArray[np.uint8], new_counts: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Return `TreeModel.occurrences` after more text, in which rows occurred so often."""
-    return in_powers_of_two(2 * (_counts(before, len(new_counts)) + new_counts))
+    return in_bytes(_counts(before, len(new_counts)) + new_counts)
 
 
 def _counts(occurrences: NDArray[np.uint8], rows: int) -> NDArray[np.int64]:
     """Return about how often each row occurred, int64[R]."""
-    return (1 << occurrences.astype(np.int64)) >> 1 if len(occurrences) else np.zeros(rows, np.int64)
+    return of_bytes(occurrences) if len(occurrences) else np.zeros(rows, np.int64)
 
 
 def kept_of(
