@@ -76,6 +76,15 @@ def test_an_unknown_candidate_raises_and_names_the_tags(candidate: str) -> None:
         LabelSpace.plain("seg", CHARACTER_LABELS).allow("seg", [candidate])
 
 
+@pytest.mark.parametrize("candidate", ["S-CITY", "B-CITY", "I-CITY"])
+def test_an_unknown_type_is_named_without_its_coding(candidate: str) -> None:
+    space = LabelSpace.plain("ner", ["B-LOC", "B-PER", "E-LOC", "E-PER", "I-LOC", "I-PER", "O", "S-LOC", "S-PER"])
+    with pytest.raises(UnknownLabelError, match=r"type 'CITY' is not one of the 2 of ner: LOC PER$"):
+        space.allow("ner", [candidate])
+    with pytest.raises(UnknownLabelError, match="label 'M-PER' is not one of the 9 of ner: B-LOC"):
+        space.allow("ner", ["M-PER"])
+
+
 def test_a_space_survives_json() -> None:
     space = bundles()
     again = LabelSpace.from_json(json.loads(json.dumps(space.to_json())))

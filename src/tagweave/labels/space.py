@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import TagweaveError
+from tagweave.labels.transition_scheme import codes_spans, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,10 +74,18 @@ class View:
         else:
             tags = []
         if not tags:
-            shown = " ".join(self.names[:12]) + (" ..." if len(self.names) > 12 else "")
-            labels = f"the {len(self.names)} of {self.guideline}"
-            raise UnknownLabelError(f"label {candidate!r} is not one of {labels}: {shown}")
+            raise self._unknown(candidate)
         return tags
+
+    def _unknown(self, candidate: str) -> UnknownLabelError:
+        """Return the error for a candidate that stands for no tag; of spans, it names types, whatever their coding."""
+        what, name, names = "label", candidate, self.names
+        if OUTSIDE in self.number and codes_spans(self.names) and (kind := type_of(candidate)):
+            types = tuple(dict.fromkeys(type_of(tag) for tag in self.names if tag != OUTSIDE))
+            if kind not in types:
+                what, name, names = "type", kind, types
+        shown = " ".join(names[:12]) + (" ..." if len(names) > 12 else "")
+        return UnknownLabelError(f"{what} {name!r} is not one of the {len(names)} of {self.guideline}: {shown}")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
 from tagweave.evidence.layers import check_covered
 from tagweave.labels.space import LabelSpace, collect_names, is_wildcard
+from tagweave.labels.spans import span_types
+from tagweave.labels.transition_scheme import codes_spans
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.staying_near import RATE
 from tagweave.models.cascades import DocumentEncoder
@@ -137,9 +139,10 @@ def _of_labels(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, run
 
 
 def _tell(run: Run, corpora: Sequence[Corpus], new_labels: Sequence[str], silent: int) -> None:
-    """Tell which labels are new, and at how many tokens the annotation is silent."""
+    """Tell which labels, or types of spans, are new, and at how many tokens the annotation is silent."""
     if new_labels:
-        run.tell(f"new labels: {' '.join(new_labels)}")
+        types = span_types(new_labels) if codes_spans(new_labels) else ()
+        run.tell(f"new types: {' '.join(types)}" if types else f"new labels: {' '.join(new_labels)}")
     if silent:
         run.tell(
             f"{silent:,} of {sum(corpus.tokens() for corpus in corpora):,} tokens are not annotated: there, what the"
