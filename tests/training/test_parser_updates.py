@@ -13,8 +13,8 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
-from tagweave.features.arc_templates import ArcTemplates
-from tagweave.learning.run import Silence
+from tagweave.features.arc_templates import ArcTemplates, with_columns
+from tagweave.learning.run import Run, Silence
 from tagweave.models.occurrences import of_bytes
 from tagweave.models.tree import TreeModel, TreePredictor
 from tagweave.training.cascades.guided import fit_guided
@@ -89,6 +89,21 @@ def test_trees_without_relations_leave_relations_as_they_are() -> None:
     model = first_parser()
     bare = [with_evidence(tree, *((Arc(c[0].head, None),) for c in tree.heads["head"])) for tree in treebank(10, 1)]
     assert updated(model, [corpus(bare)], RECIPE).model.labels is model.labels
+
+
+def test_columns_that_new_trees_lack_are_told_and_unknown() -> None:
+    model, told = first_parser(), list[str]()
+    bare = corpus([replace(tree, layers={}) for tree in treebank(10, 1)])
+    run = Run(tell=told.append)
+    fitted = updated(model, [replace(bare, path="new.conllu")], RECIPE, corpus(treebank(5, 2)), run).model
+    assert [line for line in told if "upos" in line] == [
+        "warning: new.conllu: the trees have no upos, which the parser looks at"
+    ]
+    unknown = bare.map(lambda tree: with_columns(tree, ["upos"]))
+    assert np.array_equal(fitted.weights, updated(model, [unknown], RECIPE, corpus(treebank(5, 2))).model.weights)
+    told.clear()
+    updated(model, [corpus(treebank(5, 1))], RECIPE, bare, run)
+    assert sum("a corpus: the trees have no upos" in line for line in told) == 1
 
 
 def test_beliefs_stand_where_heads_are_open() -> None:

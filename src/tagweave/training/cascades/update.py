@@ -21,6 +21,7 @@ from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
 from tagweave.evidence.layers import check_covered
+from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.labels.space import LabelSpace, collect_names, is_wildcard
 from tagweave.labels.spans import span_types
 from tagweave.labels.transition_scheme import codes_spans
@@ -67,6 +68,8 @@ def updated(
     """
     check_can_go_on(model)
     if isinstance(model, TreeModel):
+        corpora = [_with_inputs(model, corpus, run) for corpus in corpora]
+        dev = dev and _with_inputs(model, dev, run)
         if model.guide is not None:
             corpora = [guided_corpus(corpus, model.guide, recipe.threads) for corpus in corpora]
             dev = dev and guided_corpus(dev, model.guide, recipe.threads)
@@ -89,6 +92,14 @@ def _compared(problem: Problem, recipe: Recipe, dev: Corpus | None, run: Run) ->
             else f"on the development data: before {before:.4f}, now {now:.4f}"
         )
     return fitted
+
+
+def _with_inputs(model: TreeModel, corpus: Corpus, run: Run) -> Corpus:
+    """Return a corpus with all columns that a parser looks at, and tell which have no value there."""
+    if missing := lacking(corpus.sentences, model.inputs):
+        name = corpus.path or "a corpus"
+        run.tell(f"warning: {name}: the trees have no {', '.join(missing)}, which the parser looks at")
+    return corpus.map(lambda sentence: with_columns(sentence, model.inputs))
 
 
 def _of_trees(model: TreeModel, corpora: Sequence[Corpus], recipe: Recipe, run: Run) -> TreeProblem:
