@@ -170,10 +170,14 @@ def test_a_layer_learns_only_where_it_is_known(folder: Path) -> None:
     assert not np.delete(shared, at).any()
 
 
-def test_a_correction_changes_the_chains_of_its_layers_alone(folder: Path) -> None:
-    model: Any = tw.load_model(folder / "model")
+def test_a_correction_changes_the_chains_of_its_layers_alone(model: Any) -> None:
+    model = tw.load_model(model.name)
     words, chains = ["the", "zinc", "gout"], model.layered.chains
+    model.trained = scored = replace(model.layered, about={**model.about, "dev_score": 0.5})
+    model.correct(words, {"Gene": [None] * 3})
+    assert model.trained is scored
     model.correct(words, {"Gene": [None, "B-Gene", "I-Gene"]})
+    assert model.score is None
     assert model.tag(words)["Gene"] == ["O", "B-Gene", "I-Gene"] and model.layered.chains[1] is chains[1]
     model.correct(words, {"Disease": ["O", "B-Disease", None], "Chemical": ["O"] * 3})
     labels = model.tag(words)

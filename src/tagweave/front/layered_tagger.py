@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
@@ -79,7 +80,7 @@ class LayeredTagger(Tagger):
         labels: Sequence[str | Iterable[str] | None] | Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         """Correct the chains of some layers: see `Tagger.correct`; `labels` has those of each layer by its name."""
-        from tagweave.models.correction import corrected  # labelling needs no learner
+        from tagweave.models.correction import corrected, of_other_weights  # labelling needs no learner
 
         if not isinstance(labels, Mapping) or not {*labels} <= {*self.guidelines}:
             what = kind_of(labels) if not isinstance(labels, Mapping) else f"labels of {', '.join(labels)}"
@@ -89,8 +90,9 @@ class LayeredTagger(Tagger):
         corpus, predictor = Corpus((replace(sentence, layers=layers),)), LayeredPredictor(self.layered)
         parts = predictor.parts(corpus)
         chains = tuple(corrected(chain.model, evidence[0], evidence.guideline) for chain, evidence in parts)
-        self.trained = replace(self.layered, chains=chains)
-        self._forget()
+        if any(map(is_not, chains, self.layered.chains)):
+            self.trained = replace(self.layered, chains=chains, about=of_other_weights(self.about))
+            self._forget()
 
     def why(self, tokens: Any, token: int | None = None, corpus: Given | None = None) -> Explanations:
         """Explain what the chains say: see `Model.why`. A token is explained by the layers that have a span there."""

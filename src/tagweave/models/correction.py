@@ -54,9 +54,13 @@ def corrected(model: ChainModel, sentence: Sentence, guideline: str) -> ChainMod
     for step in range(_MOST):
         variances = model.linear.rareness(objective.encoded)
         if objective.correct(weights, variances, 0, 1, 1, step, _RULE) == 0:
-            about = {name: value for name, value in model.about.items() if name not in _OF_WEIGHTS}
-            return replace(model, weights=weights, about=about) if step else model
+            return replace(model, weights=weights, about=of_other_weights(model.about)) if step else model
     raise CorpusError("labels that the model's features do not tell from its own", "others", *sentence.location)
+
+
+def of_other_weights(about: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts about a model that hold after a correction, too."""
+    return {name: value for name, value in about.items() if name not in _OF_WEIGHTS}
 
 
 _KNOWN = "known"  # in `about`: digests of the sentences of evidence
