@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from browsing import Browser, signed_in
+from typer.testing import CliRunner
 
 import tagweave as tw
 from tagweave.annotate import export
@@ -21,6 +22,7 @@ from tagweave.annotate.rules import Rule, Settings
 from tagweave.annotate.selection import ranked, write_tasks
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose, Status, marked
+from tagweave.cli.main import application
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
@@ -174,3 +176,12 @@ def test_layers_of_several_types_are_asked_for_one_by_one(tmp_path: Path) -> Non
     with pytest.raises(ValueError, match="found the layers A of X, Y; B of X, expected a layer for each type"):
         ranked(model.under(), raw(), 1.0)
     assert {task.guideline for task in ranked(model.under(["A"]), raw(), 1.0)} == {"A"}
+
+
+@pytest.mark.parametrize("layer", [(), ("--guideline", "Disease"), ("--guideline", "Gene")])
+@pytest.mark.parametrize("option", ["--train", "--dev"])
+def test_layers_are_not_trained_beside_the_server(model: Any, layer: tuple[str, ...], option: str) -> None:
+    options = ["--store", "sqlite:///none.db", "--model", model.name, "--corpus", "raw.txt"]
+    refused = CliRunner().invoke(application(), ["annotate", "serve", *options, *layer, option, "some.conll"])
+    assert refused.exit_code == 2
+    assert f"found {model.name}, a model of layers of spans, and {option}" in refused.stderr.replace("\n", "")

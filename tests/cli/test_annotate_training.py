@@ -160,6 +160,9 @@ def test_what_cannot_be_trained_again(tagger: Path, corpora: Path) -> None:
     model = load_model(tagger)
     with pytest.raises(PlanError, match="found a model that does not tell its plan"):
         plan_again(ChainPredictor(replace(model, about={})), [corpora / "train.txt"])
+    plan = {**model.about["plan"], "task": "spans", "overlap": True}
+    with pytest.raises(PlanError, match="found a model of layers of spans, expected one of one layer"):
+        plan_again(ChainPredictor(replace(model, about={"plan": plan})), [corpora / "train.txt"])
     plan = {**model.about["plan"], "method": "coupled", "options": {}}
     with pytest.raises(PlanError, match="found a model of the method coupled, and `train` of ctb alone"):
         plan_again(ChainPredictor(replace(model, about={"plan": plan})), [corpora / "train.txt"])

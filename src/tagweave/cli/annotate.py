@@ -27,6 +27,7 @@ from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.annotate.rules import Rule
+    from tagweave.models.chain_predictor import ChainPredictor
 
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
 
@@ -70,7 +71,8 @@ def serve(
 ) -> None:
     """Serve the pages where annotators answer what MODEL asks about RAW, and imported tasks. Ctrl-C ends it."""
     from tagweave.annotate.rules import Admission, Settings
-    from tagweave.cli.annotate_data import open_model
+    from tagweave.front.loading import load_model
+    from tagweave.labels import LAYERS
 
     admission = None if admit is None else Admission(accuracy=admit)
     settings = Settings(_rule(annotators), admission, gold_share=planted)
@@ -84,10 +86,11 @@ def serve(
             serving.check_training_phase(answers)
             serving.run(answers, None, host, port, public_url, proxy or (), say)
         return
-    tagger = open_model(model, guideline, 1)
-    if len(tagger.guidelines) > 1 and (train or dev):
+    loaded = load_model(model, 1)
+    if loaded.trained.kind == LAYERS and (train or dev):
         problem = f"found {model}, a model of layers of spans, and {'--train' if train else '--dev'}"
-        raise OptionError(f"{problem}, expected --guideline with one of {', '.join(tagger.guidelines)}")
+        raise OptionError(f"{problem}, expected a model of one layer")
+    tagger: ChainPredictor = loaded.under([guideline] if guideline else ())
     if words is None and tagger.model.of_characters:
         raise OptionError("found a model that segments, expected --words LIST with it")
     plan = None

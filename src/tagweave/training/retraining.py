@@ -73,9 +73,12 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], tell: C
     replaces, and its covered labels unless it is the evidence. `tell` receives which options of a model of one
     guideline are left out, if there are others now.
 
-    Raises PlanError for a model without a plan, and for one whose method needs corpora of other guidelines.
+    Raises PlanError for a model without a plan, for one of layers of spans, and for one whose method needs corpora of
+    other guidelines.
     """
     plan = plan_of(about)
+    if plan.overlap:
+        raise PlanError("found a model of layers of spans, expected one of one layer, as the evidence is")
     targets, sources = _by_guideline(corpora, guideline, about.get("layers", {}).get(guideline, ()))
     method = METHODS[plan.method or SINGLE]
     if method.several and not sources:
