@@ -7,6 +7,7 @@ sees the old one or the new one; a file that is gone before it is read has a new
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from tagweave.models.chain import ChainModel
@@ -52,10 +53,9 @@ def remove_outdated(folder: str | Path, name: str, first: str) -> None:
     """Remove the corrections of a first model if its file has been replaced since."""
     versions = _versions(folder, name)
     last = max(versions, default=(1, 0))
-    if last[0] or not Path(first).exists():
-        return
-    if Path(first).stat().st_mtime > Path(versions[last]).stat().st_mtime:
-        remove_corrections(folder, name, None)
+    with suppress(FileNotFoundError):  # a first model on a hub, or a correction that another process has replaced
+        if not last[0] and Path(first).stat().st_mtime > Path(versions[last]).stat().st_mtime:
+            remove_corrections(folder, name, None)
 
 
 def _versions(folder: str | Path | None, name: str) -> dict[tuple[int, int], str]:
