@@ -61,7 +61,8 @@ def _fit(job: Job) -> Fitted:
     files = [replace(file, corpus=corpus) for file, corpus in zip(job.data.files, corpora, strict=True)]
     job = replace(job, data=replace(job.data, files=tuple(files)), dev=dev)
     layers = groups(corpora, types)
-    job.run.tell(f"spans may overlap: {len(layers)} chains, of {'; of '.join(map(' and '.join, layers))}")
+    count = "1 chain" if len(layers) == 1 else f"{len(layers)} chains"
+    job.run.tell(f"spans may overlap: {count}, of {'; of '.join(map(' and '.join, layers))}")
     index = _shared_index(job)
     trained: list[Training] = []
     for number, group in enumerate(layers, 1):
