@@ -204,6 +204,7 @@ def test_lines_are_cut_as_they_come(segtagger: Any, monkeypatch: pytest.MonkeyPa
         (lambda t, s, c: tw.compare(c, c.with_sentences(c.sentences[:5])), StreamError, "found different sentences"),
         (lambda t, s, c: tw.train(c, rounds=2, method="merged"), PlanError, "found `rounds` with the method merged"),
         (lambda t, s, c: tw.train(c, weights=[1, 2]), PlanError, "found 2 numbers as weights, expected 1"),
+        (lambda t, s, c: tw.train([tw.Corpus([(["a"], ["A"])], name) for name in "gh"]), PlanError, "^a corpus: found"),
         (lambda t, s, c: tw.evaluate(c, {}), ValueError, "found no system"),
         (lambda t, s, c: tw.tagger, AttributeError, "module 'tagweave' has no attribute 'tagger'"),
     ],

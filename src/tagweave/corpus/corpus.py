@@ -63,6 +63,11 @@ class Corpus:
     def __repr__(self) -> str:
         return f"<Corpus: {len(self):,} sentences, {self.tokens():,} {self.unit}s, guideline {self.guideline!r}>"
 
+    @property
+    def name(self) -> str:
+        """What messages call it: its file, or `a corpus`."""
+        return self.path or "a corpus"
+
     def covered_in(self, sentence: Sentence) -> tuple[str, ...] | None:
         """Return the labels that the annotators of one of its sentences looked for; `None`: all labels."""
         return self.covered if sentence.covered is None else sentence.covered

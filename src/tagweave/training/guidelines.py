@@ -176,12 +176,12 @@ def _notes(
             continue
         if file.guideline == data.target:
             how = _strange_labels(before, first) or f" ({_HOW})"
-            notes.append(f"{file.corpus.path} is taken as of the guideline of {first.corpus.path}{how}")
+            notes.append(f"{file.corpus.name} is taken as of the guideline of {first.corpus.name}{how}")
         else:
             has_spans = chunk_schemes.codes_chunks(label_counts(file.corpus))
             how = "; types that annotators did not look for are told by `covers`" if has_spans else ""
             notes.append(
-                f"{file.corpus.path} is taken as of another guideline: its labels are not {first.corpus.path}'s{how}"
+                f"{file.corpus.name} is taken as of another guideline: its labels are not {first.corpus.name}'s{how}"
             )
     if data.target != first.guideline:
         notes.append(f"the guidelines are called {data.target!r} and {SOURCE!r} ({_HOW})")
@@ -207,12 +207,12 @@ def _strange_labels(source: LoadedSource, target: LoadedSource) -> str:
 def left_out(files: Sequence[LoadedSource]) -> list[str]:
     """Lines about sentences that are left out of training."""
     why = f"they have more than {LONGEST:,} tokens"
-    return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
+    return [f"{file.corpus.name}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
 
 
 def _other_guideline(file: LoadedSource, target: LoadedSource, where: str) -> PlanError:
-    problem = f"{file.corpus.path}: found the guideline {file.guideline!r}"
-    return PlanError(f"{problem}, expected {target.guideline!r} as in {target.corpus.path}{where}")
+    problem = f"{file.corpus.name}: found the guideline {file.guideline!r}"
+    return PlanError(f"{problem}, expected {target.guideline!r} as in {target.corpus.name}{where}")
 
 
 _FEW = 0.5  # warn below this share of TRAIN's tokens
@@ -275,7 +275,7 @@ def without_repeated(data: TrainingData, task: str) -> TrainingData:
             kept = corpus.with_sentences(sentence for sentence in corpus if _text(sentence) not in texts)
             files[number] = replace(file, corpus=kept)
     notes = (
-        f"{kept.corpus.path}: {count:,} sentences left out: TRAIN has the same text with all its labels"
+        f"{kept.corpus.name}: {count:,} sentences left out: TRAIN has the same text with all its labels"
         for old, kept in zip(data.files, files, strict=True)
         if (count := len(old.corpus) - len(kept.corpus))
     )

@@ -76,7 +76,7 @@ def inspection(
         if len(data.corpora) > 1:
             counts = [SpanCounts.of(corpus, number in covered_numbers) for number, corpus in enumerate(data.corpora)]
             yield from uncovered_types(counts)
-        yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, _name(f.corpus))))
+        yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.name)))
         yield from (note for f in files if (note := gap_line(f.corpus, gaps)))
 
 
@@ -91,11 +91,7 @@ def suspicions(corpus: Corpus, task: str = "") -> Iterator[str]:
         _unlike_spans(counts, task),
     ):
         if line:
-            yield f"warning: {_name(corpus)}: {line}"
-
-
-def _name(corpus: Corpus) -> str:
-    return corpus.path or "a corpus"
+            yield f"warning: {corpus.name}: {line}"
 
 
 def _multiword(corpus: Corpus, task: str) -> str:
@@ -188,7 +184,7 @@ def _repeated_files(data: TrainingData) -> Iterator[str]:
     """Yield a warning for each training file that repeats the layer of another."""
     paths: dict[tuple[str, str], str] = {}
     for file in data.files:
-        path = _name(file.corpus)
+        path = file.corpus.name
         annotation = file.sha256, file.corpus.layer
         if annotation in paths:
             yield f"warning: {path}: the same annotation as {paths[annotation]}: leave one of them out"
@@ -209,7 +205,7 @@ def _repeated(data: TrainingData, dev: LoadedSource) -> Iterator[str]:
     count = sum(text in training_texts for text in texts)
     if count > _REPEATED * len(texts):
         yield (
-            f"warning: {_name(dev.corpus)}: {count:,} of {len(texts):,} longer sentences are in the training corpora,"
+            f"warning: {dev.corpus.name}: {count:,} of {len(texts):,} longer sentences are in the training corpora,"
             " too: scores on them are too high; leave them out of one of both"
         )
 
@@ -229,7 +225,7 @@ def unknown_labels(
     unknown, share = unfamiliar_labels(_counts(dev.corpus, task), {*training_labels, *start_labels})
     if share >= _MANY:
         lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
-        yield f"warning: {_name(dev.corpus)}: {lacking}: {unknown}"
+        yield f"warning: {dev.corpus.name}: {lacking}: {unknown}"
 
 
 def _missing_labels(data: TrainingData, dev: LoadedSource, task: str) -> Iterator[str]:
@@ -248,7 +244,7 @@ def _missing_labels(data: TrainingData, dev: LoadedSource, task: str) -> Iterato
     if missing:
         share = 100 * sum(counts[tag] for tag in missing) / counts.total()
         lacking = f"it lacks labels that the training corpora have at {share:.1f} % of their positions"
-        yield f"warning: {_name(dev.corpus)}: {lacking}: {_shortened(missing)}: does it follow the same guideline?"
+        yield f"warning: {dev.corpus.name}: {lacking}: {_shortened(missing)}: does it follow the same guideline?"
 
 
 class SpanCounts(NamedTuple):
@@ -268,7 +264,7 @@ class SpanCounts(NamedTuple):
         )
         is_told = is_told or any(corpus.covered_in(sentence) is not None for sentence in corpus)
         outside, spans = (summary.labels.get(OUTSIDE, 0), summary.spans) if summary else (0, {})
-        return cls(_name(corpus), corpus.guideline, corpus.tokens(), outside, spans, is_told)
+        return cls(corpus.name, corpus.guideline, corpus.tokens(), outside, spans, is_told)
 
     @classmethod
     def described(cls, corpus: Mapping[str, Any]) -> SpanCounts:
@@ -335,7 +331,7 @@ def gap_line(corpus: Corpus, gaps: Gaps | None) -> str:
         read, other = f"tokens are left out: {count:,} spans may go on in the unknown token after them", "spans"
     else:
         read, other = f"whole spans are marked: {count:,} of them end before an unknown token", "tokens"
-    return f"{_name(corpus)}: {read} (`gaps={other}` reads it the other way)"
+    return f"{corpus.name}: {read} (`gaps={other}` reads it the other way)"
 
 
 def unfamiliar_labels(counts: Counter[str], known_labels: Container[str]) -> tuple[str, float]:

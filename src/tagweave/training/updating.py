@@ -73,10 +73,10 @@ def under_guideline_of(model: Any, file: LoadedSource) -> LoadedSource:
     if file.guideline == guideline:
         return file
     if file.source.guideline is not None:
-        problem = f"{file.corpus.path}: found the guideline {file.guideline!r}"
+        problem = f"{file.corpus.name}: found the guideline {file.guideline!r}"
         raise PlanError(f"{problem}, expected {guideline!r}, that of the model to go on from")
     if {file.corpus.layer, *layers} == {UPOS, XPOS}:
-        problem = f"{file.corpus.path}: found the layer {file.corpus.layer!r}"
+        problem = f"{file.corpus.name}: found the layer {file.corpus.layer!r}"
         raise PlanError(f"{problem}, expected {layers[0]!r}, which the model to go on from has learned")
     return file.called(guideline)
 

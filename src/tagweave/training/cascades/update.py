@@ -97,8 +97,7 @@ def _compared(problem: Problem, recipe: Recipe, dev: Corpus | None, run: Run) ->
 def _with_inputs(model: TreeModel, corpus: Corpus, run: Run) -> Corpus:
     """Return a corpus with all columns that a parser looks at, and tell which have no value there."""
     if missing := lacking(corpus.sentences, model.inputs):
-        name = corpus.path or "a corpus"
-        run.tell(f"warning: {name}: the trees have no {', '.join(missing)}, which the parser looks at")
+        run.tell(f"warning: {corpus.name}: the trees have no {', '.join(missing)}, which the parser looks at")
     return corpus.map(lambda sentence: with_columns(sentence, model.inputs))
 
 

@@ -338,7 +338,7 @@ def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iter
 def sample_line(corpora: Sequence[Corpus], sample: Sequence[int]) -> str:
     """Return how many sentences of each corpus an iteration visits; all without a sample."""
     sizes = sample or [len(corpus) for corpus in corpora]
-    parts = [f"{size:,} of {len(corpus):,} in {corpus.path}" for corpus, size in zip(corpora, sizes, strict=True)]
+    parts = [f"{size:,} of {len(corpus):,} in {corpus.name}" for corpus, size in zip(corpora, sizes, strict=True)]
     return f"an iteration visits sentences: {', '.join(parts)}"
 
 

@@ -41,9 +41,7 @@ def _sample(job: Job, corpus: Corpus, tokens: int) -> Corpus:
     lengths = np.cumsum([len(corpus.sentences[at]) for at in order])
     chosen = np.sort(order[: int(np.searchsorted(lengths, tokens)) + 1])
     sample = corpus.with_sentences(corpus.sentences[at] for at in chosen)
-    job.run.tell(
-        f"{corpus.path or 'a corpus'}: {len(sample):,} of {len(corpus):,} sentences join, of text that is known already"
-    )
+    job.run.tell(f"{corpus.name}: {len(sample):,} of {len(corpus):,} sentences join, of text that is known already")
     return sample
 
 
