@@ -17,6 +17,7 @@ from tagweave.annotate.store import Store
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.learning.run import Silence
+from tagweave.models import storage
 
 QUICK: dict[str, Any] = {"iterations": 3, "average_seeds": 1, "callback": Silence()}
 FORMS = ("<b>", "saw", "Rome")
@@ -77,6 +78,17 @@ def test_without_a_model_the_key_says_so(models: dict[str, Any], tmp_path: Path)
         page = browser.fill("/task", task=browser.task(), steps="", why=1)
         assert "No model is at hand that chose this task." in page
         browser.fill("/task", task=browser.task(), steps="", answer="can't tell")
+    store.close()
+
+
+def test_a_model_on_the_hub_is_explained(
+    models: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = models["tags"].name
+    monkeypatch.setattr(storage, "model_file", lambda path: local if path == "hf:ada/tags" else path)
+    store = asked(tmp_path, tw.load_model("hf:ada/tags"))
+    browser = signed_in(store, "ada")
+    assert "The reasons are below." in browser.fill("/task", task=browser.task(), steps="", why=1)
     store.close()
 
 

@@ -22,6 +22,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
+from tagweave.models import storage
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.versions import is_correction
@@ -186,3 +187,12 @@ def test_a_process_that_is_killed_while_it_corrects_is_followed_by_one_that_does
 def test_without_its_file_a_model_waits_for_the_next_training(store: Store, again: Retraining) -> None:
     store.add_model("gone/first-7.model", 0, 0)
     assert correct(store, again) is None and len(store.models()) == 2
+
+
+def test_a_model_on_the_hub_is_corrected(
+    store: Store, again: Retraining, models: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "model_file", lambda path: models[0] if path == "hf:ada/first" else path)
+    store.add_model("hf:ada/first", 0, 0)
+    Path(again.folder).mkdir()
+    assert corrected(store, 1, again) == "first-0.1.model"

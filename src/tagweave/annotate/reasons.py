@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask
@@ -21,9 +20,12 @@ def reasons(store: Store, task: AnnotationTask, token: int | None) -> Html | Non
     Raises ExplanationError for a token beyond the sentence, ModelFileError for a damaged file.
     """
     path = next((model.path for model in store.models() if model.version == task.model), None)
-    if path is None or not Path(path).is_file():
+    if path is None:
         return None
-    model = _loaded(path)
+    try:
+        model = _loaded(path)
+    except FileNotFoundError:  # a correction that another one has replaced
+        return None
     sentence = task.sentence.with_layers_of(())
     if model.trained.kind == LAYERS:
         return tables_as_html(model.why(sentence, token).content())

@@ -228,16 +228,15 @@ def correct(store: Store, retraining: Retraining) -> ModelVersion | None:
     `None` if it is right about all, or there is no file of it. Raises PlanError as `correction.refuse`.
     """
     judgement, last = store.last_judgement(), store.models()[-1]
-    if not Path(last.path).exists():
+    try:
+        model, path = load_model(last.path, ChainModel), last.path
+    except FileNotFoundError:
         return None
-    model, path = load_model(last.path, ChainModel), last.path
     evidence = export.evidence(store, retraining.guideline, retraining.plan.task)
     corrected = corrected_by(model, evidence, lambda line: print(line, file=sys.stderr, flush=True))
     if corrected.weights is not model.weights:
         path = save_correction(corrected, retraining.folder, retraining.name, last.path)
-    elif last.judgement or not is_correction(
-        last.path, retraining.name
-    ):  # otherwise a process ended before ranking by it
+    elif last.judgement or not is_correction(path, retraining.name):  # else a process ended before ranking by it
         return None
     spent = minutes(store)
     version = intake.version_of(store, path, minutes=spent)
