@@ -134,7 +134,12 @@ _INVITATION = 7 * 24 * 3600.0  # seconds
 def show(request: PageRequest, message: str = "", link: str = "", noted: str = "") -> Response:
     """Show the dashboard, computed from the store; the notes of the guideline `noted` are unfolded."""
     store = request.site.store
-    models = [model for model in store.models() if model.accuracy is not None or not is_correction(model.path)]
+    # the first model learned from no judgement, whatever numbers its name ends with
+    models = [
+        model
+        for model in store.models()
+        if model.accuracy is not None or not model.judgement or not is_correction(model.path)
+    ]
     counts = store.counts()
     votes, *of_spans = (of_first(store.votes(Purpose.REAL, asks), store.settings.rule) for asks in Asks)
     return request.page(
