@@ -108,7 +108,7 @@ def test_everything_is_inside_and_ticks_are_few_and_differ(pairs: list[tuple[flo
 
 def test_the_dashboard_draws_it(tmp_path: Path) -> None:
     store = new_store(tmp_path, 0)
-    store.add_model("first", 0, 0.0, None)
+    store.add_model("english-ewt-2.13.model", 0, 3.25, None)  # no correction, whatever its name
     curator = signed_in(store, "cur", "curator")
     assert "<svg" not in curator.look("/dashboard")
     for minutes, accuracy in ((12.5, 0.8125), (20.0, 0.9)):
@@ -121,7 +121,7 @@ def test_the_dashboard_draws_it(tmp_path: Path) -> None:
         "Version 2: 0.812 after 12.5 minutes",
         "Version 3: 0.900 after 20.0 minutes",
     ]
-    assert "21.5" not in page
+    assert "21.5" not in page and "3.2" in page
     assert re.search(r"accuracy; the axis begins at \d+%</text>", drawn[0])
     assert "style=" not in drawn[0]  # the policy forbids it
     store.close()
