@@ -117,6 +117,14 @@ def test_evidence_corrects_once(content: Path, spans: tuple[tw.Corpus, tw.Corpus
     assert correction.corrected_by(again, evidence, told.append).weights is not model.weights
 
 
+def test_requests_for_levels_of_precision_go_on(content: Path, spans: tuple[tw.Corpus, tw.Corpus]) -> None:
+    model = tw.load_model(content).trained
+    model = replace(model, about={**model.about, "selective": {"of": "spans"}})
+    corrected = correction.corrected_by(model, spans[1], [].append)
+    assert corrected.weights is not model.weights and corrected.about["selective"] == {"of": "spans"}
+    assert "selective" not in correction.corrected(model, spans[1][0], spans[1].guideline).about
+
+
 def test_segmenters_are_corrected(tmp_path: Path) -> None:
     model = tw.train(sample("ctb.txt"), task="segment", **QUICK)
     words = [*"他昨天", "在图", "书馆", "看书"]

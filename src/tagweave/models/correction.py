@@ -32,7 +32,8 @@ from tagweave.models.objective import ChainObjective
 
 _RULE = StepRule(AROW, bound=1e-6)  # a slack of nearly 0
 _MOST = 50  # steps; one to three do
-_OF_WEIGHTS = ("selective", "dev_score", "dev_scores")  # facts that nobody knows of other weights
+_LEVELS = "selective"
+_OF_WEIGHTS = (_LEVELS, "dev_score", "dev_scores")  # facts that nobody knows of other weights
 
 
 def corrected(model: ChainModel, sentence: Sentence, guideline: str) -> ChainModel:
@@ -74,18 +75,20 @@ def with_known(about: dict[str, Any], evidence: Corpus) -> dict[str, Any]:
 def corrected_by(model: ChainModel, evidence: Corpus, tell: Callable[[str], None]) -> ChainModel:
     """Return a model corrected by the sentences of evidence that it has not learned from, one after the other.
 
-    Its `about` says that it knows them now; its weights are those of `model` if it was right about all. `tell` receives
-    which sentences cannot be satisfied. Raises PlanError as `refuse`.
+    Its `about` says that it knows them now; its weights are those of `model` if it was right about all. Its levels of
+    precision and recall are those of `model`: requests that name them go on. `tell` receives which sentences cannot be
+    satisfied. Raises PlanError as `refuse`.
     """
     learned = {*model.about.get(_KNOWN, ())}
     if not (new := [sentence for digest, sentence in _digests(evidence).items() if digest not in learned]):
         return model
+    levels = {_LEVELS: model.about[_LEVELS]} if _LEVELS in model.about else {}
     for sentence in new:
         try:
             model = corrected(model, sentence, evidence.guideline)
         except CorpusError as error:
             tell(f"{error}; only the next training learns from it")
-    return replace(model, about=with_known(model.about, evidence))
+    return replace(model, about={**with_known(model.about, evidence), **levels})
 
 
 def refuse(model: object) -> None:
