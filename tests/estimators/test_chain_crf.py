@@ -516,6 +516,10 @@ def test_partial_fit_goes_on_without_the_sentences_of_before() -> None:
     crf.partial_fit(*second)
     assert crf.classes_ == ["D", "I", "N", "V"]
     assert crf.predict_single([["oh"], ["the"], ["cat"], ["runs"]]) == ["I", "D", "N", "V"]
+    assert crf.transition_features_ and len(crf.transition_features_) == 16  # pairs that may come have weights, too
+    assert ("dog", "V") in weights and ("oh", "V") in (crf.state_features_ or {})
+    few = ChainCRF(all_possible_states=False, all_possible_transitions=False).partial_fit(*first)
+    assert ("dog", "V") not in (few.state_features_ or {}) and ("V", "D") not in (few.transition_features_ or {})
     now = crf.state_features_ or {}
     assert set(weights) <= set(now) and ("oh", "I") in now
     assert max(abs(now[pair] - weight) for pair, weight in weights.items()) < 0.7

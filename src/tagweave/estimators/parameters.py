@@ -30,12 +30,15 @@ class CRFParameters:
         least=0,
     )
     all_possible_states: bool | None = option(
-        None, "Whether every attribute has a weight for every label, or only for labels that it occurs with."
+        None,
+        "Whether every attribute has a weight for every label, or only for labels that it occurs with. Default of"
+        " `partial_fit` with few labels: every one; of `fit`: those that occur.",
     )
     all_possible_transitions: bool | None = option(
         None,
         "Whether every pair of labels has a weight, or only pairs that occur: neighbours whose evidence allows the two"
-        " labels, at least one of the two positions known.",
+        " labels, at least one of the two positions known. Default of `partial_fit`: every pair; of `fit`: those that"
+        " occur.",
     )
     c1: float | None = option(None, "The L1 penalty is c1 |w|_1. `lbfgs`.", least=0)
     c2: float | None = option(None, "The L2 penalty is c2 |w|^2. `lbfgs`, `l2sgd`, default 1.", least=0)
