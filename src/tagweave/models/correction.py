@@ -20,6 +20,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PlanError
@@ -51,9 +53,10 @@ def corrected(model: ChainModel, sentence: Sentence, guideline: str) -> ChainMod
     objective = ChainObjective(model.parameters, encoded, dtype=model.weights.dtype.type)
     if not len(objective):
         return model
-    weights = model.weights.copy()
+    weights, variances = model.weights.copy(), np.zeros(model.linear.size)
+    touched, rareness = model.linear.rareness(objective.encoded)
     for step in range(_MOST):
-        variances = model.linear.rareness(objective.encoded)
+        variances[touched] = rareness
         if objective.correct(weights, variances, 0, 1, 1, step, _RULE) == 0:
             return replace(model, weights=weights, about=of_other_weights(model.about)) if step else model
     raise CorpusError("labels that the model's features do not tell from its own", "others", *sentence.location)

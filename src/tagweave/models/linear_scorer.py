@@ -368,25 +368,27 @@ class ChainParameters(ScorerParameters):
 
         return touched_by
 
-    def rareness(self, encoded: Encoded) -> NDArray[np.float64]:
-        """Return float64[size]: of weights that sentences touch, one divided by how often their feature occurred.
+    def rareness(self, encoded: Encoded) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the weights that sentences touch, int64[n], and one divided by how often their features occurred.
 
-        Transitions are as frequent as the most frequent feature. All other weights have 0, and take no memory.
+        Transitions are as frequent as the most frequent feature.
         """
-        of_weights = np.zeros(self.size)
         seen = np.unique(np.concatenate([encoded.grams.reshape(-1), encoded.type_features]))
         features = seen[seen >= 0]
         is_known = len(self.occurrences) > 0
         counts = of_bytes(self.occurrences[features]) if is_known else np.ones(len(features))
         of_features = 1 / np.maximum(counts, 1)
         of_transitions = 1 / of_bytes(self.occurrences.max(initial=1))
+        places: list[NDArray[np.int64]] = []
+        values: list[NDArray[np.float64]] = []
         for (_, layout), (offset, end) in zip(self.weighted, pairwise(self.offsets), strict=True):
             starts = layout.ptr[features].astype(np.int64)
             sizes = layout.ptr[features + 1] - starts
+            transitions = np.arange(offset + layout.size, end)
             at = np.repeat(offset + starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-            of_weights[at] = np.repeat(of_features, sizes)
-            of_weights[offset + layout.size : end] = of_transitions
-        return of_weights
+            places += [at, transitions]
+            values += [np.repeat(of_features, sizes), np.full(len(transitions), of_transitions)]
+        return np.concatenate(places), np.concatenate(values)
 
     def carried_pairs(
         self, number: int, view: View, features: NDArray[np.int64]
