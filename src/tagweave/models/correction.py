@@ -82,8 +82,8 @@ def corrected_by(model: ChainModel, evidence: Corpus, tell: Callable[[str], None
     precision and recall are those of `model`: requests that name them go on. `tell` receives which sentences cannot be
     satisfied. Raises PlanError as `refuse`.
     """
-    learned = {*model.about.get(_KNOWN, ())}
-    if not (new := [sentence for digest, sentence in _digests(evidence).items() if digest not in learned]):
+    learned, by_digest = {*model.about.get(_KNOWN, ())}, _digests(evidence)
+    if not (new := [sentence for digest, sentence in by_digest.items() if digest not in learned]):
         return model
     levels = {_LEVELS: model.about[_LEVELS]} if _LEVELS in model.about else {}
     for sentence in new:
@@ -91,7 +91,7 @@ def corrected_by(model: ChainModel, evidence: Corpus, tell: Callable[[str], None
             model = corrected(model, sentence, evidence.guideline)
         except CorpusError as error:
             tell(f"{error}; only the next training learns from it")
-    return replace(model, about={**with_known(model.about, evidence), **levels})
+    return replace(model, about={**model.about, _KNOWN: [*by_digest], **levels})
 
 
 def refuse(model: object) -> None:

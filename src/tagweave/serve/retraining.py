@@ -34,13 +34,13 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.correction import corrected, corrected_by, refuse
 from tagweave.models.storage import load_model
 from tagweave.models.versions import newest, next_version, remove_corrections, save_correction
+from tagweave.serve.served_models import WARM
 from tagweave.serve.settings import Retraining
 from tagweave.training.plan import Plan
 from tagweave.training.retraining import again
 
 LOG = logging.getLogger("tagweave.serve")
 _LONGEST = 200  # characters of a label
-_WARM = "1"  # a text with which every kernel is compiled, or read
 _LOCK = "correction.lock"
 _PAUSE = 0.02  # seconds until a correction of another process is looked for again
 
@@ -199,7 +199,7 @@ class Retrainer:
         except PlanError as error:
             LOG.warning("%s: annotations wait for the next training: %s", self._name, error)
             return
-        [right] = tagger.tag([Sentence((_WARM,))])
+        [right] = tagger.tag([Sentence((WARM,))])
         corrected(tagger.model, right, self._guideline)
         while self._asked.wait() and not self._ended.is_set():
             self._asked.clear()

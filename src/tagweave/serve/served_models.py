@@ -283,7 +283,8 @@ class Parsing:
 OPERATIONS = ("tag", "segment", "parse")
 _PAUSE = 0.1  # seconds between two looks for new versions
 _PATIENCE = 1.0  # seconds after a version that cannot be read
-_WARM = "1"  # a text with which every kernel is compiled, or read
+WARM = "1"
+"""A text with which every kernel is compiled, or read."""
 
 
 class ServedModel:
@@ -326,7 +327,7 @@ class ServedModels:
             served.operations = self._operations(served)
         for served in self.all:
             for operation in served.operations.values():
-                operation.results([_WARM])
+                operation.results([WARM])
 
     def that_can(self, operation: str, name: str | None = None) -> ServedModel:
         """Return the model of this name, or the first one, that has the operation. Raises RequestError if none has."""

@@ -83,8 +83,9 @@ def _compared(problem: Problem, recipe: Recipe, dev: Corpus | None, run: Run) ->
     """Fit the problem of an update, and tell the scores on development data before and after it."""
     if dev is None:
         return fit_problem(problem, recipe, None, run)
-    before = problem.dev_score(dev, recipe)(problem.kept(problem.model.weights))
-    fitted = fit_problem(problem, recipe, dev, run)
+    evaluate = problem.dev_score(dev, recipe)
+    before = evaluate(problem.kept(problem.model.weights))
+    fitted = fit_problem(problem, recipe, run=run, evaluate=evaluate)
     if (now := fitted.outcome.score) is not None:  # not interrupted in the first iteration
         run.tell(
             f"warning: on the development data, the model was better before: {before:.4f}, now {now:.4f}"
