@@ -226,9 +226,10 @@ def fit_sequences(
 
 
 def _features(every_state: bool | None, goes_on: bool) -> str | None:
-    """Return which weights attributes have: in a stream by their number, since what has not occurred yet may come.
+    """Return which weights attributes have (`Recipe.features`): in a stream, labels that did not occur yet may come.
 
-    That F of entities was higher after ten parts of CoNLL-2002 (Spanish), NCBI and WNUT-17, dev, by 0.3, 1.4 and 1.8.
+    After ten parts of CoNLL-2002 (Spanish), NCBI and WNUT-17, F of entities, dev, is 0.3, 1.4 and 1.8 higher than with
+    observed weights alone.
     """
     if every_state is None:
         return None if goes_on else "observed"
